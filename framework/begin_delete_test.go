@@ -247,40 +247,6 @@ func TestBegunDeleteThatWaitsForRoomIsMadeOnce(t *testing.T) {
 	}
 }
 
-// The connection ends while the delete of a watched node waits for room, and another
-// client deletes the node. The watch does not wait for an answer.
-//
-// Promise: A watch does not wait for the reply to a deletion that was never sent.
-func TestBegunDeleteThatIsNotSentIsNotAwaitedByAWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		_, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		crowdConnection(within(t, time.Second), c, srv, time.Hour)
-		ctx, cancel := context.WithCancel(t.Context())
-		wait := insider.Of(c).BeginDelete(ctx, "/n")
-		srv.CutAll()
-		cancel()
-		_ = srv.Delete("/n")
-		require.ErrorIs(t, wait(), context.Canceled)
-		<-w.Done()
-		start := time.Now()
-		require.False(t, w.ByOwnDelete(within(t, time.Minute)))
-		require.Zero(t, time.Since(start))
-	})
-}
-
-// The delete is the client's own, as every Delete is.
-func TestBegunDeleteIsKnownToBeOurOwn(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		_, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		require.NoError(t, insider.Of(c).BeginDelete(t.Context(), "/n")())
-		require.True(t, w.ByOwnDelete(t.Context()))
-	})
-}
-
 // A release that does not survive its connection waits for no answer of the next one.
 func TestBegunDeleteWhileConnectedEndsWithTheConnection(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -21,24 +21,20 @@ func (c insiderClient) BeginDelete(ctx context.Context, path string) (wait func(
 // room on the connection. The zero begunDelete is none.
 type begunDelete struct {
 	pending[proto.Nothing]
-	place    *transport.Waiter           // nil if the connection has the request
-	answered func(code int32, err error) // see watches.Session.Deleting; may be nil
+	place *transport.Waiter // nil if the connection has the request
 }
 
 func (b *begunDelete) isNone() bool { return b.call == nil && b.place == nil }
 
 // beginDelete gives a delete to the connection, and waits for nothing. The session's
 // later requests go out after it.
-func (s *Session) beginDelete(path string, version int32, answered func(int32, error)) (begunDelete, error) {
+func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
 	q := proto.Delete(path, version)
-	call, place, err := s.link.Send(q.Op, q.Append, answered)
+	call, place, err := s.link.Send(q.Op, q.Append, nil)
 	if err != nil {
-		if answered != nil {
-			answered(0, err)
-		}
 		return begunDelete{}, s.sendError(err)
 	}
-	return begunDelete{pending[proto.Nothing]{session: s, request: q, call: call}, place, answered}, nil
+	return begunDelete{pending[proto.Nothing]{session: s, request: q, call: call}, place}, nil
 }
 
 // await returns the outcome of the request. The channel is that of ctx. If b has no
@@ -54,12 +50,7 @@ func (b *begunDelete) await(ctx context.Context, ended <-chan struct{}) error {
 }
 
 func (b *begunDelete) awaitRoom(ctx context.Context, ended <-chan struct{}) error {
-	defer func() {
-		b.place = nil
-		if b.call == nil && b.answered != nil { // also if the user's context panics
-			b.answered(0, errNotSent)
-		}
-	}()
+	defer func() { b.place = nil }() // also if the user's context panics
 	calls, err := b.session.awaitRoom(ctx, ended, b.place)
 	b.call = calls[0]
 	return b.session.sendError(err)

@@ -57,7 +57,7 @@ func (job *cleanup) name() string {
 // that they have given up.
 func (c *Client) begin(job *cleanup) {
 	if s, _, _ := c.sessionNow(); s != nil {
-		job.begun, _ = s.beginDelete(job.path, job.version, nil) // none if there is no connection
+		job.begun, _ = s.beginDelete(job.path, job.version) // none if there is no connection
 	}
 }
 

@@ -27,7 +27,6 @@ import (
 var notInTheTable = map[string]string{
 	"discovery.(*Registrar).Register":   "TestCauseOfTheCallersContextMakesNoFolder of contrib/kratos has it",
 	"discovery.(*Registrar).Deregister": "asks whether the context has ended before it judges an error",
-	"framework.(*Watch).ByOwnDelete":    "says no if the context has ended, and the caller looks",
 	"framework.Extension.OnTrouble":     "puts a function into the context",
 	"locks.LeaseFromContext":            "asks for a value, and not whether the context has ended",
 }

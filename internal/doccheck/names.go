@@ -12,11 +12,11 @@ import (
 
 // Names checks what a document of the tree has in code font:
 //
-//   - A file, such as `loop.go` or `lockloop/loop.go`, exists. The beginning of
+//   - A file, such as `loop.go` or `seat/look.go`, exists. The beginning of
 //     its path may be missing.
-//   - A name of a package, such as `lockloop.Loop.Run` or `claim.edges`, is
+//   - A name of a package, such as `seat.Lock.Acquire` or `seat.edges`, is
 //     declared there, outside of tests. It need not be exported.
-//   - A name that is the text of a link, as in [`lockloop.Loop.Run`](loop.go), is
+//   - A name that is the text of a link, as in [`seat.Lock.Acquire`](lock.go), is
 //     declared in that file, or in that folder.
 //
 // The packages of other modules that the document may name are foreign. Names

@@ -32,9 +32,9 @@ func TestAllocationsOfACycle(t *testing.T) {
 	})
 }
 
-// mostCachedAllocations is how many there are. Of these, seven are the contexts of
-// the claim and of its lease.
-const mostCachedAllocations = 13
+// mostCachedAllocations is how many there are. Of these, eight are the contexts of the
+// hold and of its lease.
+const mostCachedAllocations = 12
 
 // An acquire and release of a cached lock that nobody else wants, whose node is
 // there. It makes no request.

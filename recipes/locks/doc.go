@@ -43,9 +43,8 @@
 // The server numbers them, and the lowest number holds the lock. A waiter
 // watches only the node right ahead of its own, so that a release wakes one
 // waiter. When a process crashes, the server deletes its node at the end of
-// the session. Many goroutines of one client that want one mutex have two
-// nodes between them. Many readers of one client have a node each, but look at
-// the queue together. With WithCachedLock they share a node.
+// the session. All goroutines of one client that want one lock have one node between
+// them. They wait for it in the order of their arrival; readers share it.
 //
 // # Trying
 //

@@ -75,9 +75,8 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 // node's Stat. These leases share a token, or have a particular one:
 //
 //   - Leases that re-enter a lock have its token, and so have those that got it
-//     by WithLocalHandOver or WithCachedLock without a request. Readers may hold
-//     the lock with it at the same time, and later than one with a larger token:
-//     see ReadLock.
+//     by WithLocalHandOver or WithCachedLock without a request.
+//   - Readers of one client have one token while they share a node: see ReadLock.
 //   - Several leases of a semaphore have the last one's. Others hold theirs at
 //     the same time, so that a resource cannot refuse smaller ones there.
 //   - The lease of an InterProcessMultiLock has the last lock's. A resource
@@ -145,7 +144,8 @@ func (l *Lease) Revoked() <-chan struct{} { return l.inner().Requested() }
 //
 // is right for any ctx. With WithMinimumHold, the node stays for a while, and
 // Release waits until that is written into it. With WithCachedLock, the node may
-// stay, and readers that share it leave it to the last of them, who is told. No release can delete another
-// holder's node. The lease of an InterProcessMultiLock releases all locks, the last
-// first, and returns their errors joined.
+// stay. Readers that share a node leave it to the last of them, whose Release returns
+// the error of its deletion. No release can delete another holder's node. The lease of
+// an InterProcessMultiLock releases all locks, the last first, and returns their
+// errors joined.
 func (l *Lease) Release(ctx context.Context) error { return l.inner().Release(ctx) }

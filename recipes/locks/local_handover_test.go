@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,6 +127,44 @@ func TestHandedOverLockIsStillGuarded(t *testing.T) {
 		<-last.Context().Done()
 		require.ErrorIs(t, context.Cause(last.Context()), locks.ErrNodeDeleted)
 		require.ErrorIs(t, last.Release(ctx), locks.ErrNodeDeleted)
+		w.NothingLeft(t, path)
+	})
+}
+
+// leaving is a context of the user's own that has ended, and tells nobody.
+type leaving struct {
+	context.Context
+	gone *atomic.Bool
+}
+
+func (c leaving) Err() error {
+	if c.gone.Load() {
+		return context.Canceled
+	}
+	return nil
+}
+
+func (leaving) Done() <-chan struct{} { return nil }
+
+// A goroutine has gone when it gets the lock. The one behind it gets it by the same
+// node.
+func TestHandOverPassesThoseWhoHaveGone(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(10, time.Hour))
+		lease := locktest.Acquire(t, ctx, m)
+		var gone atomic.Bool
+		first := locktest.AcquireLater(leaving{ctx, &gone}, m)
+		synctest.Wait()
+		next := locktest.AcquireLater(ctx, m)
+		synctest.Wait()
+		gone.Store(true)
+		require.NoError(t, lease.Release(ctx))
+		<-first.Done
+		require.ErrorIs(t, first.Err, context.Canceled)
+		require.Equal(t, lease.Path(), next.Wait(t).Path())
+		require.NoError(t, next.Lease.Release(ctx))
 		w.NothingLeft(t, path)
 	})
 }

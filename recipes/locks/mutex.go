@@ -2,10 +2,10 @@ package locks
 
 import (
 	"context"
-	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -14,16 +14,18 @@ import (
 // An InterProcessMutex is safe for concurrent use: each acquire that does not
 // re-enter is another contender.
 //
-// All objects of one client and one path are the same lock, whichever view of
-// the client they were made with. An object costs nothing: make one for each
-// request, or keep it. If many goroutines of a client want the lock, only the
-// holder and the next have nodes. The rest wait in the process, in the order of
-// their arrival, and cost the server nothing. A waiter of another client that
-// arrives after them, and makes its node before they do, is admitted before them:
-// the clients take turns. Each acquire has
-// the options of its own object. An object with WithLocalHandOver has a queue
-// of its own, because its goroutines pass on its node. So have those with
-// WithCachedLock, together, if their nodes would be the same.
+// All objects of one client and one path are the same lock, whichever view of the
+// client they were made with. An object costs nothing: make one for each request,
+// or keep it.
+//
+// A client has one node in the queue, however many of its goroutines want the lock.
+// Clients take turns in the order of their nodes, and the goroutines of a client in
+// the order of their arrival: a release deletes the client's node and, for the next
+// goroutine, creates one behind those of other clients. Waiting goroutines cost the
+// server nothing.
+// Objects whose nodes would differ do not share a node, and count as different
+// clients: see WithNodeData, WithoutIdentity and WithRevocation. Each acquire has
+// the options of its own object.
 //
 // A lock is held until its release or, with WithMinimumHold, for a while longer.
 //
@@ -60,7 +62,8 @@ func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption)
 // until the lease is released.
 //
 // If ctx ends first, Acquire leaves the queue and returns an error that matches
-// ctx.Err() and, if others were seen to be ahead, is a *NotAcquiredError.
+// ctx.Err() and, if others were seen to be ahead, is a *NotAcquiredError. Another
+// waiting goroutine of the client takes over its node, and with it its place.
 //
 // Acquire waits through interruptions of the connection. It keeps its place in
 // the queue as long as the session lives, and queues again in the next session

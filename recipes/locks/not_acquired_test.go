@@ -28,26 +28,29 @@ func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
 func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var mutexes []*locks.InterProcessMutex
-		for _, name := range []string{"first", "second", "third"} {
+		for _, name := range []string{"first", "second", "third", "fourth"} {
 			c, _ := w.Connect(t, framework.WithServiceName(name))
 			mutexes = append(mutexes, locks.NewInterProcessMutex(c, "/l"))
 		}
 		first := locktest.Acquire(t, t.Context(), mutexes[0])
 		second := locktest.AcquireLater(t.Context(), mutexes[1])
 		synctest.Wait()
+		third := locktest.AcquireLater(t.Context(), mutexes[2])
+		synctest.Wait()
 		start := time.Now()
-		third := locktest.AcquireLater(recipetest.Within(t, time.Minute), mutexes[2])
+		fourth := locktest.AcquireLater(recipetest.Within(t, time.Minute), mutexes[3])
 		synctest.Wait()
 		time.Sleep(time.Second)
-		require.NoError(t, first.Release(t.Context())) // the third contender is not told
-		<-third.Done
-		refused := notAcquired(t, third.Err)
+		require.NoError(t, first.Release(t.Context())) // the fourth contender is not told
+		<-fourth.Done
+		refused := notAcquired(t, fourth.Err)
 		require.Equal(t, start, refused.Seen)
-		require.Equal(t, 2, refused.Ahead)
+		require.Equal(t, 3, refused.Ahead)
 		require.Equal(t, "first", refused.Identity().Service, "known from every position")
 		require.False(t, refused.Own)
-		require.ErrorContains(t, third.Err, ", seen 1m0s before: context deadline exceeded")
+		require.ErrorContains(t, fourth.Err, ", seen 1m0s before: context deadline exceeded")
 		require.NoError(t, second.Wait(t).Release(t.Context()))
+		require.NoError(t, third.Wait(t).Release(t.Context()))
 
 		held := locktest.Acquire(t, t.Context(), mutexes[0])
 		_, err := mutexes[1].TryAcquire(t.Context())

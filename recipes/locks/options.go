@@ -3,8 +3,9 @@ package locks
 import (
 	"bytes"
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
+
+	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
 // Option configures a lock of any kind. Every Option is a MutexOption. (But a
@@ -88,10 +89,11 @@ func WithRevocation() Option {
 
 // WithQueueLimit makes an acquire fail with an error that matches ErrQueueFull,
 // instead of waiting, if there are n contenders ahead already, the holder among
-// them. If several contenders come at once, all may fail where one would have
-// fitted. A semaphore counts the contenders that wait, not the holders of
-// leases. By default there is no limit. A limit below 1 is an error of every
-// acquire.
+// them. An acquire counts the goroutines of its client first, and all contenders at
+// the server when it has a node there. If several contenders come at once, all may
+// fail where one would have fitted. A semaphore counts the contenders that wait, not
+// the holders of leases. By default there is no limit. A limit below 1 is an error
+// of every acquire.
 func WithQueueLimit(n int) Option {
 	return option(func(c *seat.Options) {
 		c.QueueLimit = n
@@ -130,21 +132,23 @@ func WithNodeData(data []byte) Option {
 	return option(func(c *seat.Options) { c.SetData(own) })
 }
 
-// WithLocalHandOver lets goroutines that share an InterProcessMutex pass the
-// lock among themselves, in the order of their arrival, without a request to
-// the server. Contenders of other processes wait meanwhile. So there are
-// bounds: after n times, and when the lock has been in this process for d, the
-// lock is released, and this process queues behind the others. Both must be
-// positive.
+// WithLocalHandOver lets the release of a lock pass it to the next waiting goroutine
+// of the client, in the order of arrival, without a request to the server. Contenders
+// of other clients wait meanwhile, so there are bounds: the client passes the lock on
+// at most n times in a row, and for at most d after it got the lock. After that, the
+// release deletes the node, and the client queues behind the others. Both bounds must
+// be positive.
 //
-// The mutex does not hand a lock over once the holder knows that somebody has
-// asked for it by Revoke. The holder knows at the latest when the process has
-// had the lock for a second.
+// The releasing lease's object decides. The next goroutine may have called any object
+// of the client whose nodes would be the same: see InterProcessMutex.
 //
-// A lease that was handed over has the node of the lease before it, and with
-// it the fencing token. The node goes on saying of its owner what it said of
-// the first holder: since when it waits, and in which trace. The holder before
-// has released the lock. So only its own writes that are still on their way
+// A release does not pass the lock on once the client knows that somebody has asked
+// for it by Revoke. The client knows at the latest when it has had the lock for a
+// second.
+//
+// A lease that was handed over has the node of the lease before it, and with it the
+// fencing token. The node goes on saying what it said of the first holder. The holder
+// before has released the lock, so that only its writes that are still on their way
 // can be confused with its successor's.
 func WithLocalHandOver(n int, d time.Duration) MutexOption {
 	return mutexOption(func(c *seat.Options) {
@@ -155,77 +159,53 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 	})
 }
 
-// WithCachedLock keeps the lock of an InterProcessMutex, or of readers, in the
-// process when it is released, as long as nobody else queues for it. The next
-// acquire of the client takes it over within microseconds, and without a request.
-// It may be called on any object that has this option and was made with the same
-// path and the same *framework.Client (each call of Namespace returns another one),
-// and whose nodes say the same: see WithNodeData, WithoutIdentity and
-// WithRevocation. Each acquire has the numbers of its own object.
+// WithCachedLock keeps the node when a mutex, or a read lock, is released and no other
+// contender is queued. The lock is idle then. The client's next acquire takes it over
+// within microseconds and without a request. It may be called on any object whose
+// nodes would be the same: see InterProcessMutex. The release of an object without
+// this option deletes the node.
 //
-// The node stays, with a watch on the queue. It is deleted:
+// The client deletes the node of an idle lock:
 //
-//   - as soon as somebody else queues, or only tries: at once if the lock is idle,
-//     and otherwise with its release;
-//   - when the lock has been idle for the time given, or less if an acquire takes it
+//   - as soon as another contender queues, or only tries; if the lock is held again,
+//     with its release;
+//   - when the lock was idle for the time given, or less if an acquire takes it
 //     just as that ends;
-//   - with the release after n acquires in a row that came without a request;
-//   - when somebody asks for the lock by Revoke or deletes the node;
-//   - when the session ends, or is suspended under state.StandardPolicy, and when
-//     the client is closed;
+//   - when somebody asks for the lock by Revoke;
+//   - when the session is suspended under state.StandardPolicy, and with the session's
+//     end;
 //   - when the client has more than 1,000 idle locks: the longest idle goes first.
 //
-// Both n and idle must be positive. The first release costs one more request,
-// which sets the watch. A lock that had to be waited for is not kept by its first
-// release: others want it, too. Nor is one whose release finds no connection.
+// A release does not keep the node after n acquires in a row that came without a
+// request, without a connection, or if the client had to wait for the lock and this is
+// the first release since. Both n and idle must be positive. The first release costs
+// one more request, which sets a watch on the queue.
 //
-// The others pay for it. Who queues behind an idle lock waits for an event and a
-// deletion. Who only tries may be refused for a second, and who has WithQueueLimit
-// may find the queue full. If the process crashes, they wait until its session
-// ends, although nobody held the lock. To others, an idle lock looks like one that
-// is held, by the acquire that made the node: so do Participants, package inspect
-// and zklock show it. The deletion of an idle lock has no caller: if the server
-// refuses it, that is in the log, and the node stays until the session ends.
+// Goroutines of the client that wait get the lock at its release by the same rules.
 //
-// Goroutines that wait in the process get the lock at its release in the order of
-// their arrival, by the same rules. With WithLocalHandOver they get it within the
-// bounds of that option, too, even if others wait elsewhere, and each object has a
-// cached lock of its own.
+// The others pay for it. A contender behind an idle lock waits for an event and a
+// deletion. A contender that only tries may be refused, and one with WithQueueLimit
+// may find the queue full. If the process crashes, they wait until its session ends,
+// although nobody held the lock. To others, Participants, package inspect and zklock,
+// an idle lock looks as if the acquire that made the node held it. If the server
+// refuses to delete an idle lock, that is in the log, and the node stays until the
+// session ends.
 //
 // As with WithLocalHandOver, a lease that came without a request has the fencing
 // token of the lease before it, which was released.
 //
 // # Readers
 //
-// With an InterProcessReadWriteLock, the option is for its read side. (The node of a
-// writer goes with its release.) There it also lets readers of the client share a
-// node, by the same rules as to which objects do. While one of them has the lock, or
-// it is idle, the next reader gets a lease of its own without a request, but for one
-// when the second joins the first, which sets the watch. The node goes with the
-// release of the last, or becomes idle then. All readers of the node have its
-// fencing token, so that a later reader may have a smaller one than a reader with
-// another node before it: compare the tokens of readers with those of writers only.
-// What happens to the node happens to all: each lease ends, and each is told of a
-// request to give the lock up. If the process crashes, writers wait until its
-// session ends, as they do for readers with nodes of their own.
+// With an InterProcessReadWriteLock, the option keeps the node that the readers of
+// the client share, when the last of them releases it. The node of a writer goes with
+// its release. The number n counts the acquires that find the lock idle, not the
+// readers who join others.
 //
-// Nobody joins from the moment on at which a writer comes to an object that shares
-// the node, or the client hears that the queue has changed. If it has, the next
-// reader looks at it, and joins if there are only readers. An idle node goes at any
-// change. So a writer of another client, or of an object that does not share the
-// node, waits for the readers that have come before it, and for those that come
-// until the client hears of it: that takes the time of a message while there is a
-// connection. If the connection fails silently, it takes until the client
-// notices that, which is less than the session timeout. Without a connection nobody
-// joins; but an idle lock may be taken over, once, as long as the session lives.
-// A reader that may not join queues with a node of its own, behind the writer.
-//
-// Readers that come at once wait for the first one's node. If that has to wait for a
-// writer, they have a node each, and such a node is neither shared nor kept. So do
-// they if a writer comes to one of the objects meanwhile. A reader that only tries,
-// or has WithQueueLimit, waits for no other reader's node: if it cannot join one, it
-// makes its own. Of several nodes, one is kept at most: the deletion of another is a
-// change of the queue, too.
+// The option also makes joining cheaper: the first reader that lists the queue in
+// order to join sets a watch, and readers join without a request until the watch
+// fires, instead of for 100 ms. If the connection fails silently, they join until the
+// client notices that, which takes less than the session timeout. An idle node is
+// deleted at any change of the queue, also if other readers come or go.
 func WithCachedLock(n int, idle time.Duration) interface {
 	MutexOption
 	ReadWriteOption

@@ -20,12 +20,10 @@ import (
 
 // ReadLock is the shared side of an InterProcessReadWriteLock.
 //
-// The fencing tokens of readers grow in the order of admission, like all
-// others, except that those that hold the lock together have different ones. With
-// WithCachedLock, readers of one client may have the same, and a later reader may
-// have a smaller one than an earlier reader, but never than an earlier writer. A
-// guarded resource should compare a reader's token with the largest that a
-// writer has shown, and remember only writers' tokens.
+// Readers that share a node have the same fencing token, so that a reader may have
+// a smaller token than an earlier reader of another client. No reader has a smaller
+// token than an earlier writer. A guarded resource should compare a reader's token
+// with the largest that a writer has shown, and remember only writers' tokens.
 type ReadLock struct{ of *InterProcessReadWriteLock }
 
 // Acquire is like InterProcessMutex.Acquire, for the shared side. Under the

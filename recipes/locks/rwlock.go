@@ -10,17 +10,26 @@ import (
 )
 
 // InterProcessReadWriteLock is a distributed lock that many readers may hold
-// at once, or one writer alone. All are admitted in the order of their nodes: a
+// at once, or one writer alone. Clients are admitted in the order of their nodes: a
 // reader waits for the writers ahead of it, a writer for all contenders ahead
 // of it. So a stream of readers cannot keep a writer out, nor the other way
 // round. It is safe for concurrent use.
 //
 // All objects of one client and one path are the same lock, as with an
-// InterProcessMutex. If many goroutines of a client want it, the writer that
-// has it and the next have nodes. Other writers wait in the process, and so
-// does whoever comes after them, in the order of arrival. All other readers have
-// a node each. Those that wait look at the queue together: thousands cost little
-// more than their nodes. With WithCachedLock, readers of a client share a node.
+// InterProcessMutex. Its goroutines wait in the process, in the order of arrival,
+// and a client has one node in the queue for all of them. Readers share a node:
+//
+//   - When the node of a reader is admitted, all readers of its client that have
+//     waited for it have the lock.
+//   - Readers that arrive later join as long as a reader of their client holds the
+//     lock, and no writer waits. For 100 ms after the client has listed the queue,
+//     they join without a request; then one of them lists it again. So a writer of
+//     another client waits up to 100 ms longer than for the readers before it. A
+//     writer of the same client is known at once. Readers who may not join queue
+//     behind the writer.
+//   - The node is deleted when the last of them releases it.
+//   - Readers that share a node have one fencing token. They are lost together, a
+//     Revoke asks all of them, and Participants lists them as one.
 //
 // Under the context of a lease, each side re-enters. The holder of the write
 // lock may take the read lock under that lease's context, at once, and keep it

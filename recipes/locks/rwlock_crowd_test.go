@@ -94,7 +94,7 @@ func TestReadersOutlastTheOneThatListsForThem(t *testing.T) {
 		c, _ := w.Connect(t)
 		first := hold(t, ctx, readLock(c, path))
 		time.Sleep(2 * joinTime)
-		slow := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(time.Second)})
+		slow := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(time.Second)})
 		leaving, cancel := context.WithCancel(ctx)
 		takeAll(leaving, 9, readLock(c, path))
 		staying := takeAll(ctx, 1, readLock(c, path))

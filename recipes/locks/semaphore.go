@@ -2,14 +2,14 @@ package locks
 
 import (
 	"context"
-	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -23,9 +23,8 @@ import (
 // processes may share a semaphore. The leases are below path/leases, and all of
 // them count. The mutex of the acquires is at path/locks.
 //
-// As with InterProcessMutex, all objects of one client and one path share a
-// queue in the process: however many goroutines want leases, two of them are
-// at path/locks.
+// As with InterProcessMutex, the goroutines of a client share one node at path/locks,
+// whichever object they call.
 type InterProcessSemaphore struct {
 	gate   seat.Lock // its holder takes leases, and all others wait there
 	leases seat.Lock
@@ -85,8 +84,8 @@ func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
 }
 
 // TryAcquire is Acquire without waiting for others. It returns a
-// *NotAcquiredError if no lease is free, and also if somebody else is just
-// acquiring one.
+// *NotAcquiredError if no lease is free, and also while another acquire is taking
+// leases, until the server's reply has arrived.
 func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
 	return s.acquire(ctx, 1, false)
 }

@@ -7,8 +7,7 @@
 // see [Persistent].
 //
 //   - session.go has the watches of one session, and takes events;
-//   - watch.go has a standard watch, and tells whether the session itself has
-//     deleted its node; read.go has the reads that set it;
+//   - watch.go has a standard watch, and read.go the reads that set it;
 //   - persistent.go has the persistent watches, answers.go what servers make of
 //     the requests for them, events.go who is told, and reader.go who reads;
 //   - looks.go asks about watches that have been silent for long.

@@ -1,6 +1,6 @@
 // Package follow is the loop of everything that follows the tree: it looks, says
 // what it has seen, waits for a change, and looks again, through outages and
-// losses of the session. It is to followers what package lockloop is to those
+// losses of the session. It is to followers what package seat is to those
 // who queue.
 //
 //   - [Judge] says what follows an error, for all recipes, and why.

@@ -69,18 +69,25 @@ const thirdAfter = 10 * time.Millisecond
 func (c *contender) awaitTurn(ctx context.Context, b *blocker) error {
 	if first := c.first; first != nil {
 		err := c.await(ctx, changes{b.watch.Done(), c.own.changed(), first.Done()}, nil)
-		if !reason.Is(err, errAgain) || !isGone(first) || !first.InOrder() || isDone(b.watch) {
+		if !reason.Is(err, errAgain) || isDone(b.watch) || c.own != nil && !c.own.isSet() {
 			return err
 		}
-		c.isNext = c.isNextIn(order.Standing{Ahead: 1, Blocker: b.node}, b)
-		c.noteQueue(b.node, 1)
-		c.noteHolder(b.data, b.stat)
-		if err := c.watchSelf(ctx); err != nil {
-			return err
+		if isGone(first) && first.InOrder() { // otherwise the node was written
+			if err := c.becomeNext(ctx, b); err != nil {
+				return err
+			}
 		}
-		c.tellBlocked()
 	}
 	return c.await(ctx, changes{b.watch.Done(), c.own.changed()}, nil)
+}
+
+// becomeNext is for the third in the queue, when the holder has gone.
+func (c *contender) becomeNext(ctx context.Context, b *blocker) error {
+	c.isNext = c.isNextIn(order.Standing{Ahead: 1, Blocker: b.node}, b)
+	c.noteQueue(b.node, 1)
+	c.noteHolder(b.data, b.stat)
+	c.tellBlocked()
+	return c.watchSelf(ctx)
 }
 
 // isFirst reports whether a wait for a blocker has made us the first. The order

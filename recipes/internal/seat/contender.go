@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
@@ -220,7 +221,7 @@ func (c *contender) outlasts(ctx context.Context, err error) bool {
 func (c *contender) children(ctx context.Context) ([]string, error) {
 	names, err := c.node.Siblings, error(nil)
 	if names == nil {
-		names, _, err = c.lock.cfg.Client.Children(ctx, c.lock.cfg.Path)
+		names, err = insider.Of(c.lock.cfg.Client).Siblings(ctx, c.lock.cfg.Path)
 		c.listed = time.Now()
 	}
 	c.node.Siblings = nil

@@ -12,17 +12,32 @@ import (
 type merged struct {
 	context.Context
 	values context.Context
-	hold   *Hold // that a context of values is under, too; may be nil
 }
 
 func (c merged) Value(key any) any {
-	if c.hold != nil && key == c.hold.seat.terms.Key {
-		return c.hold
-	}
 	if v := c.values.Value(key); v != nil {
 		return v
 	}
 	return c.Context.Value(key)
+}
+
+// leased is what merged is to a lease's life, and has the hold as the value of its key.
+// A life has no values but that by which package context finds a context's parent.
+// That comes first, so that it need not be hidden.
+type leased struct {
+	context.Context
+	values context.Context
+	hold   *Hold
+}
+
+func (c leased) Value(key any) any {
+	if key == c.hold.seat.terms.Key {
+		return c.hold
+	}
+	if v := c.Context.Value(key); v != nil {
+		return v
+	}
+	return c.values.Value(key)
 }
 
 // holdList are several holds, the last one first. They do not change: who holds

@@ -63,8 +63,9 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 		q.mu.Unlock()
 		return nil
 	}
-	w.role, w.hold = sits, h
-	q.begin(h, w)
+	w.role = sits
+	w.has(h)
+	q.holdAtLeast(h)
 	q.mu.Lock()
 	if s.hasNodes() {
 		q.noteOursLocked(s)

@@ -118,7 +118,7 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 				continue
 			}
 			a.Trace.HandedOver()
-			q.begin(h, w)
+			q.holdAtLeast(h)
 		case fails:
 			refusal := *w.failed
 			err = w.of.Refuse(ctx, &refusal)
@@ -143,11 +143,10 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 	}
 }
 
-// begin is the beginning of a hold, for its holder. It sets what becomes of the seat
-// at the end.
-func (q *lane) begin(h *Hold, w *waiter) {
+// has gives a waiter a hold, and sets what becomes of the seat at the end.
+func (w *waiter) has(h *Hold) {
 	h.dir, h.policy = w.of.cfg.Path, w.of.cfg.Policy
-	q.holdAtLeast(h)
+	w.hold = h
 }
 
 // addLocked puts a waiter into the line, unless it has its turn at once. It returns how
@@ -202,8 +201,8 @@ func (q *lane) serveLocked(w *waiter) bool {
 		return false
 	}
 	switch state := s.State(); {
-	case s.isTrustOver():
-		q.vacateLocked(s) // the session is about to call lose
+	case state == Lost, s.isTrustOver():
+		q.vacateLocked(s) // its holders may know that before the lane does
 	case q.maySitLocked(w, s, state):
 		q.sitLocked(w, s)
 	case state == Parked && !s.rests: // it is of the other kind, or not trusted
@@ -258,7 +257,7 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 		return
 	}
 	s.stopTimerLocked()
-	w.hold = h
+	w.has(h)
 	q.noteOursLocked(s)
 	q.giveLocked(w, sits)
 }
@@ -276,6 +275,9 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 // vacateLocked notes that the seat is nobody's any more.
 func (q *lane) vacateLocked(s *Seat) {
 	s.stopTimerLocked()
+	if s.others != nil {
+		s.others.ignore()
+	}
 	if q.seat == s {
 		q.seat = nil
 	}

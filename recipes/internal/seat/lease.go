@@ -24,7 +24,7 @@ type Lease struct {
 func (h *Hold) LeaseOf(ctx context.Context) *Lease {
 	l := &Lease{hold: h}
 	l.life, l.end = context.WithCancelCause(h.ctx)
-	l.workIn(merged{l.life, context.WithoutCancel(ctx), h})
+	l.workIn(leased{l.life, ctx, h})
 	return l
 }
 
@@ -57,7 +57,7 @@ func (l *Lease) Ended() error { return context.Cause(l.life) }
 
 // WithContext returns a copy of ctx that ends with the lease, too.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx), nil}, l}, ctx)
+	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx)}, l}, ctx)
 }
 
 // Holds returns the holds that the lease has shares of.

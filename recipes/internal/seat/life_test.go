@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -126,6 +127,57 @@ func withTwo(t *testing.T, test func(t *testing.T, w *two)) {
 		synctest.Wait()
 		test(t, w)
 	})
+}
+
+// A loss comes while a release decides, when nobody holds the seat any more.
+func TestLostSeatIsNotParked(t *testing.T) {
+	withHold(t, func(t *testing.T, w held) {
+		s := w.hold.seat
+		require.True(t, s.unseat(w.hold))
+		require.True(t, s.become(Lost))
+		require.False(t, s.park(), "the next goroutine would take it")
+		require.Equal(t, Lost, s.State())
+		s.retire()
+		require.Equal(t, Gone, s.State())
+		require.False(t, exists(w.srv, "n"))
+	})
+}
+
+// A reader joins just when another one goes who does not wait for the deletion.
+func TestSeatWithAnotherHolderIsNotRetired(t *testing.T) {
+	withHold(t, func(t *testing.T, w held) {
+		s := w.hold.seat
+		other := s.sit()
+		w.hold.drop()
+		require.Equal(t, Held, s.State())
+		require.NoError(t, other.Context().Err())
+		require.True(t, exists(w.srv, "n"))
+		other.drop()
+		require.Equal(t, Gone, s.State())
+		require.False(t, exists(w.srv, "n"))
+	})
+}
+
+// An interruption ends the trust in a lock that was just released, and the session tells
+// the seat only when that rests already: nobody works under it.
+func TestLateInterruptionDoesNotEndAMinimumHold(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		lease, err := mutex(c, func(cfg *Config) { cfg.MinimumHold = time.Hour }).Acquire(t.Context(), true)
+		require.NoError(t, err)
+		s := lease.Hold().Seat()
+		trusted := s.trusted
+		require.NoError(t, lease.Release(t.Context()))
+		require.Equal(t, Parked, s.State())
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		<-trusted.Done()
+		s.trustEnded(trusted)
+		require.Equal(t, Parked, s.State())
+		srv.RefuseConnections(false)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, Gone, s.State())
+	}, framework.WithErrorPolicy(state.StandardPolicy))
 }
 
 // The lease ends while an acquire under its context is under way, which has the last

@@ -65,10 +65,12 @@ func (s *Seat) rest(h *Hold) bool {
 	if s.watched.asked || session.Err() != nil || s.watched.ended {
 		return false
 	}
-	if s.state == Lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
+	lost := s.state == Lost
+	if lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
 		return false
 	}
 	s.trusted = session
+	s.watched.goOnLocked(lost)
 	return s.unseatLocked(h)
 }
 
@@ -76,18 +78,13 @@ func (s *Seat) rest(h *Hold) bool {
 func (q *lane) rest(ctx context.Context, h *Hold) {
 	s := h.seat
 	s.forget()
-	complete := false
-	defer func() {
-		if !complete { // the user's code has panicked, such as a retry policy
-			s.retire()
+	r := &rest{hold: h}
+	defer func() { // also if the user's code panics, such as a context
+		if !framework.Extend(s.terms.Client).Go(r.run) { // the client is closed
+			q.vacate(s)
 		}
 	}()
-	r := &rest{hold: h}
 	r.tell(ctx)
-	complete = true
-	if !framework.Extend(s.terms.Client).Go(r.run) { // the client is closed
-		q.vacate(s)
-	}
 }
 
 // rest is a lock that was released, for the rest of its minimum hold.

@@ -148,9 +148,6 @@ func (q *lane) unpark(s *Seat) {
 
 func (q *lane) unparkLocked(s *Seat) {
 	q.vacateLocked(s)
-	if s.others != nil {
-		s.others.ignore()
-	}
 	if s.become(Leaving) {
 		s.unwatch()
 		deleteInBackground(s.terms.Client, s.nodes)

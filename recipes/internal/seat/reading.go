@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 )
 
-// reading is what a seat needs that readers share. They may join those who hold it
-// for a short time after the queue was listed, or as long as a watch tells that nobody
-// has come. Then one of them looks again. Nobody joins any more when somebody is there
-// who wants the lock alone: those who come next get a seat behind that. A writer of
-// this client waits in the line, and nobody passes it there. It is protected by
-// lane.mu.
+// reading is what a seat needs that readers share. All who have waited for it get it
+// when it is admitted. Others may join its holders for a short time after the queue
+// was listed, or as long as a watch tells that nobody has come. Then one of them looks
+// again. Nobody joins any more when the listing has a writer: those who come next get a
+// seat behind that. A writer of this client waits in the line, and nobody passes it
+// there. It is protected by lane.mu.
 type reading struct {
 	listed    time.Time // when a listing came that had no writer; zero if there is none, or a watch has fired since
 	closed    bool      // nobody may join any more
@@ -52,7 +53,8 @@ func (q *lane) isShortWaitLocked(w *waiter) bool {
 	if s == nil || !s.shared || !w.isShared() || q.line.alone > 0 && w != q.line.first() {
 		return false
 	}
-	return s.isLooking || s.State() == Queueing && !s.isBlocked
+	state := s.State()
+	return state == Held || state == Queueing && !s.isBlocked // Held: one looks, or is about to let all in
 }
 
 // turnAwayLocked notes that others are ahead of a seat, and refuses those in the line
@@ -89,7 +91,7 @@ func (q *lane) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 		watch = q.alone(under, s)
 		alone = watch != nil
 	} else {
-		names, _, err := s.terms.Client.Children(under, path.Dir(s.nodes[0].Path))
+		names, err := insider.Of(s.terms.Client).Siblings(under, path.Dir(s.nodes[0].Path))
 		there, isAlone := standsAlone(path.Base(s.nodes[0].Path), names, s.excluding)
 		alone = err == nil && there && isAlone
 	}

@@ -157,6 +157,7 @@ func TestWriterThatLeavesTheLineOpensTheDoor(t *testing.T) {
 		late := acquire(t, readers(c))
 		require.True(t, late.waits())
 		q.leave(Ended, writer)
+		require.False(t, late.waits())
 		require.Equal(t, first.won().Path(), late.won().Path())
 		first.release()
 		require.NoError(t, late.won().Context().Err())
@@ -201,5 +202,26 @@ func TestNobodyJoinsWhenTheWatchHasToldOfOthers(t *testing.T) {
 		second.release()
 		writer.release()
 		third.release()
+	})
+}
+
+// Readers lose the lock together. Its node stays until the last has stopped.
+//
+// Promise: The node of a lost shared lock stays until the last reader has stopped.
+func TestLostNodeStaysForTheLastReader(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		m := readers(c, func(cfg *Config) { cfg.Revocable = true })
+		one, two := acquire(t, m), acquire(t, m)
+		node := one.won().Path()
+		require.Equal(t, node, two.won().Path())
+		require.NoError(t, srv.Set(node, RevocationMarker))
+		<-one.won().Context().Done()
+		<-two.won().Context().Done()
+		require.ErrorIs(t, one.won().Release(t.Context()), ErrRevoked)
+		synctest.Wait()
+		require.Len(t, srv.Children("/l"), 1)
+		require.ErrorIs(t, two.won().Release(t.Context()), ErrRevoked)
+		synctest.Wait()
+		require.Empty(t, srv.Children("/l"))
 	})
 }

@@ -35,14 +35,14 @@ func (q *lane) release(ctx context.Context, h *Hold) error {
 		q.heedOthers(ctx, h)
 	}
 	what := q.decideRelease(h)
-	if what == rests {
-		q.rest(ctx, h)
-	}
 	decided = true
-	if what != goesBack {
-		return nil
+	switch what {
+	case rests:
+		q.rest(ctx, h)
+	case goesBack:
+		return s.giveBack(ctx, h)
 	}
-	return s.giveBack(ctx, h)
+	return nil
 }
 
 func (q *lane) decideRelease(h *Hold) outcome {
@@ -62,7 +62,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.mayParkLocked()):
 		q.sitLocked(next, s)
 		return stays
-	case next == nil && h.mayPark() && s.mayParkLocked() && s.become(Parked):
+	case next == nil && h.mayPark() && s.mayParkLocked() && s.park():
 		q.parkLocked(s, h.policy.CachedIdle)
 		return stays
 	}
@@ -213,8 +213,8 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
-		left = left[:len(left)-1]
 		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
+		left = left[:len(left)-1]
 		if err = uninterrupted(ctx, n.Path, err); err != nil {
 			errs = append(errs, err)
 		}

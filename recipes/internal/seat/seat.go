@@ -171,7 +171,7 @@ func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	s.becomeLocked(Held)
 	h := s.sitLocked()
 	s.mu.Unlock()
-	s.forget = session.AfterTrust(policy, s.trustEnded)
+	s.forget = session.AfterTrust(policy, func() { s.trustEnded(trusted) })
 	s.beginWatch(own)
 	return h
 }
@@ -199,6 +199,14 @@ func (s *Seat) sitLocked() *Hold {
 	}
 	s.holds = append(s.holds, h)
 	return h
+}
+
+// park makes a seat Parked that nobody holds. It reports false if the seat was lost just
+// now, and goes.
+func (s *Seat) park() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == Held && s.becomeLocked(Parked)
 }
 
 // unseat takes a holder out, and reports whether it was the last.
@@ -263,16 +271,8 @@ func (s *Seat) mayPass() bool {
 }
 
 // trustEnded hears from the session that it has ended, after the contexts of all
-// leases. It must not block. A seat that has begun to rest meanwhile trusts its session
-// through an interruption, and is not lost.
-func (s *Seat) trustEnded() {
-	s.mu.Lock()
-	holds, lost := s.loseLocked(context.Cause(s.trusted))
-	s.mu.Unlock()
-	if lost {
-		s.afterLoss(holds)
-	}
-}
+// leases. It must not block.
+func (s *Seat) trustEnded(trusted context.Context) { s.lose(context.Cause(trusted)) }
 
 // lose ends the holds with a cause, unless the seat is lost or given up already. It
 // must not block. Whoever waits for the seat has another one. The nodes stay until
@@ -280,28 +280,16 @@ func (s *Seat) trustEnded() {
 // still works.
 func (s *Seat) lose(cause error) {
 	s.mu.Lock()
-	holds, lost := s.loseLocked(cause)
-	s.mu.Unlock()
-	if lost {
-		s.afterLoss(holds)
-	}
-}
-
-// loseLocked is the part of lose that ends the holds, and returns them.
-func (s *Seat) loseLocked(cause error) (holds []*Hold, lost bool) {
-	if cause == nil || !s.becomeLocked(Lost) {
-		return nil, false
+	if s.isRestingLocked() && reason.Is(cause, framework.ErrSuspended) || !s.becomeLocked(Lost) {
+		s.mu.Unlock()
+		return
 	}
 	s.spareLocked(cause)
-	holds = slices.Clone(s.holds)
+	holds := slices.Clone(s.holds)
 	for _, h := range holds {
 		h.end(cause)
 	}
-	return holds, true
-}
-
-// afterLoss is the part of lose that is not under the mutex.
-func (s *Seat) afterLoss(holds []*Hold) {
+	s.mu.Unlock()
 	s.vacate()
 	for _, h := range holds {
 		h.tellLoss()
@@ -309,6 +297,12 @@ func (s *Seat) afterLoss(holds []*Hold) {
 	if len(holds) == 0 {
 		s.retire()
 	}
+}
+
+// isRestingLocked reports whether the seat stays for its minimum hold. It is trusted as
+// long as its session lives then, and an interruption may be told late.
+func (s *Seat) isRestingLocked() bool {
+	return s.state == Parked && s.trusted == s.session().Context()
 }
 
 // spareLocked has Close of the client leave the nodes of a seat that is lost to the

@@ -45,7 +45,7 @@ func (l *Lease) Add(one *Lease) {
 		s.held = &holdList{h, s.held}
 	}
 	life, forget := endingWith(one.life, l.life)
-	held, stop := endingWith(merged{one.held(), s.valuesOf(s.base), nil}, l.held())
+	held, stop := endingWith(merged{one.held(), s.valuesOf(s.base)}, l.held())
 	s.stop = append(s.stop, forget, stop)
 	l.life = life
 	l.workIn(held)
@@ -64,7 +64,7 @@ func (l *Lease) WhileHeld(ctx context.Context) (context.Context, context.CancelF
 	if n == 0 {
 		return ctx, func() {}
 	}
-	return endingWith(leaseContext{merged{l.life, l.valuesOf(ctx), nil}, l.several.leases[n-1]}, ctx)
+	return endingWith(leaseContext{merged{l.life, l.valuesOf(ctx)}, l.several.leases[n-1]}, ctx)
 }
 
 // AnyLost reports whether one of several leases has ended.

@@ -120,7 +120,7 @@ func (c *contender) recallHolder(ctx context.Context) {
 // peek returns the state of the queue without queueing. The result is the same
 // as for an attempt that does not wait and finds the lock held.
 func (l *Lock) peek(ctx context.Context) (NotAdmitted, error) {
-	children, _, err := l.cfg.Client.Children(ctx, l.cfg.Path)
+	children, err := insider.Of(l.cfg.Client).Siblings(ctx, l.cfg.Path)
 	if reason.Is(err, zk.ErrNoNode) {
 		return NotAdmitted{}, nil
 	}

@@ -180,8 +180,11 @@ func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
 			return
 		case reason.Is(err, zk.ErrNoNode):
 			s.NodeDeleted()
-		case recovery.Wait(s.lifetime(), err) != nil:
-			return
+		default:
+			lifetime := s.lifetime()
+			if recovery.Wait(lifetime, err) != nil && lifetime.Err() == nil {
+				return
+			}
 		}
 	}
 }
@@ -216,6 +219,18 @@ func (s *Seat) lifetime() context.Context {
 		}
 	}
 	return w.ctx
+}
+
+// goOnLocked is for nodes that an interruption cannot take any more: nobody works under
+// them. A look that an interruption has ended is made again by the next call of Watch.
+func (w *watched) goOnLocked(interrupted bool) {
+	if w.stop != nil {
+		w.stop()
+		w.ctx, w.stop = nil, nil
+	}
+	if interrupted && w.begun {
+		w.begun, w.own = false, nil
+	}
 }
 
 // lookAfter has a node read again when its watch fires. That it does for any

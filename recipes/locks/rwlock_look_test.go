@@ -1,0 +1,165 @@
+package locks_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A function of the user's does not return while a reader lists the queue before it
+// joins another reader.
+func TestLookThatDoesNotReturnLeavesNoLockHeld(t *testing.T) {
+	for name, opts := range map[string][]locks.ReadWriteOption{
+		"plain": nil, "cached": {locks.WithCachedLock(1000, time.Nanosecond)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			locktest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
+				read := locks.NewInterProcessReadWriteLock(c, "/l", opts...).ReadLock()
+				first, err := read.Acquire(t.Context())
+				if err != nil {
+					return err
+				}
+				defer first.Release(t.Context())
+				time.Sleep(2 * joinTime)
+				second, err := read.Acquire(ctx)
+				if err != nil {
+					return err
+				}
+				return second.Release(ctx)
+			})
+		})
+	}
+}
+
+// The shared node comes to harm while a reader lists the queue in order to join it.
+// All readers that wait share the next node, unless they have joined before.
+func TestReadersWhoseNodeIsLostWhileTheyLook(t *testing.T) {
+	for name, harm := range map[string]func(w *world, c *framework.Client, node string){
+		"deleted": func(w *world, _ *framework.Client, node string) { w.Fake.Delete(node) },
+		"expired": func(w *world, c *framework.Client, _ string) { w.Fake.Session(c.SessionID()).Expire() },
+		"revoked": func(w *world, _ *framework.Client, node string) { w.Fake.Set(node, []byte("__REVOKE__")) },
+	} {
+		for kind, opts := range map[string][]locks.ReadWriteOption{
+			"plain": nil, "cached": {locks.WithCachedLock(1000, time.Minute)}, "revocable": {locks.WithRevocation()},
+		} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					ctx, path := w.Patience(t), recipetest.Path(t)
+					c, _ := w.Connect(t)
+					read := locks.NewInterProcessReadWriteLock(c, path, opts...).ReadLock()
+					first := hold(t, ctx, read)
+					asked := first.Revoked() // watches the node
+					time.Sleep(2 * joinTime)
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Session: c.SessionID(), Do: zktest.DelayReply(time.Second)})
+					readers := takeAll(ctx, 5, read)
+					harm(w, c, first.Path())
+					nodes := map[string]bool{first.Path(): true}
+					for _, p := range readers {
+						lease := p.Wait(t)
+						synctest.Wait()
+						isAsked := recipetest.IsClosed(lease.Revoked())
+						// A reader may have joined before its client has heard of the harm.
+						require.Equal(t, lease.Path() == first.Path(), isAsked || lease.Context().Err() != nil)
+						nodes[lease.Path()] = true
+					}
+					require.LessOrEqual(t, len(nodes), 2)
+					require.True(t, first.Context().Err() != nil || recipetest.IsClosed(asked))
+					_ = first.Release(ctx)
+					for _, p := range readers {
+						if p.Lease.Path() != first.Path() {
+							require.NoError(t, p.Lease.Context().Err())
+						}
+						_ = p.Lease.Release(ctx)
+					}
+					w.NothingLeft(t, path)
+				})
+			})
+		}
+	}
+}
+
+// Readers of three clients come all the time, and each is there before the one before
+// it has gone. A writer of another client waits for those that came before it, and for
+// those that came before their client heard of it.
+//
+// Promise: A writer waits at most 100 ms longer for readers who arrive after it.
+func TestWriterBehindAStreamOfReaders(t *testing.T) {
+	for name, opts := range map[string][]locks.ReadWriteOption{
+		"plain": nil, "cached": {locks.WithCachedLock(1000, time.Minute)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				const every, held = 10 * time.Millisecond, 50 * time.Millisecond
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				streaming, stop := context.WithCancel(ctx)
+				var all sync.WaitGroup
+				for range 3 {
+					c, _ := w.Connect(t)
+					read := locks.NewInterProcessReadWriteLock(c, path, opts...).ReadLock()
+					all.Go(func() {
+						for ; streaming.Err() == nil; time.Sleep(every) {
+							all.Go(func() {
+								lease := hold(t, ctx, read)
+								time.Sleep(held)
+								_ = lease.Release(ctx)
+							})
+						}
+					})
+				}
+				for range 20 {
+					time.Sleep(time.Second)
+					begin := time.Now()
+					wrote := hold(t, ctx, writeLock(w.Observer, path))
+					require.LessOrEqual(t, time.Since(begin), joinTime+held+every)
+					time.Sleep(held)
+					require.NoError(t, wrote.Release(ctx))
+				}
+				stop()
+				all.Wait()
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+// A writer goes on as a reader while readers of its client wait. A writer of another
+// client that queued before them is before them.
+func TestReadersBehindADowngradedWriter(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		writer := hold(t, ctx, writeLock(c, path))
+		next := take(ctx, writeLock(w.Observer, path))
+		synctest.Wait()
+		readers := takeAll(ctx, 5, readLock(c, path))
+		downgraded := hold(t, writer.Context(), readLock(c, path))
+		require.NoError(t, writer.Release(ctx))
+		synctest.Wait()
+		for _, p := range append(readers, next) {
+			require.False(t, p.IsOver())
+		}
+		require.NoError(t, downgraded.Release(ctx))
+		wrote := next.Wait(t)
+		synctest.Wait()
+		for _, p := range readers {
+			require.False(t, p.IsOver())
+		}
+		require.NoError(t, wrote.Release(ctx))
+		for _, p := range readers {
+			require.Equal(t, readers[0].Wait(t).Path(), p.Wait(t).Path())
+			require.Greater(t, p.Lease.FencingToken(), wrote.FencingToken())
+		}
+		releaseAll(t, ctx, readers)
+		w.NothingLeft(t, path)
+	})
+}
