@@ -154,7 +154,7 @@ func (w *waiter) has(h *Hold) {
 func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	ahead = len(q.live) + q.line.len()
 	w.at = notInLine
-	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) { //nolint:revive // all is in the condition
+	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) {
 	}
 	return ahead, q.refusesLocked(w, ahead, wait)
 }
