@@ -44,7 +44,6 @@ const (
 // waiter is a goroutine that wants the lock.
 type waiter struct {
 	of     *Lock
-	at     int // its place in the line; notInLine outside of it
 	role   role
 	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
 	seat   *Seat         // for drives and looks
@@ -153,29 +152,27 @@ func (w *waiter) has(h *Hold) {
 // many of ours are ahead. A waiter that has to wait, and must not, is refused.
 func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	ahead = len(q.live) + q.line.len()
-	w.at = notInLine
 	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) { //nolint:revive // all is in the condition
+	}
+	if w.role == waits {
+		q.line.add(w)
 	}
 	return ahead, q.refusesLocked(w, ahead, wait)
 }
 
-// refusesLocked refuses a waiter that has no role yet, and must not wait for others.
+// refusesLocked takes a waiter out of the line that has no role yet, and must not wait
+// for others.
 func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 	if w.role != waits {
 		return false
 	}
 	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
-	refused := w.leaves && !q.isShortWaitLocked(w)
-	switch {
-	case refused && w.at != notInLine:
+	if w.leaves && !q.isShortWaitLocked(w) {
 		q.line.remove(w)
-	case !refused && w.at == notInLine:
-		q.line.add(w)
+		return true
 	}
-	if !refused {
-		w.ready = make(chan struct{})
-	}
-	return refused
+	w.ready = make(chan struct{})
+	return false
 }
 
 // isFull reports whether so many are ahead that an acquire must not wait.
@@ -233,9 +230,7 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 // giveLocked takes a waiter off the line, and gives it a role.
 func (q *lane) giveLocked(w *waiter, r role) {
 	w.trouble = q.trouble
-	if w.at != notInLine {
-		q.line.remove(w)
-	}
+	q.line.remove(w)
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
 		close(w.ready)
@@ -309,7 +304,7 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	case r == waits:
 		w.trouble = q.trouble
 		if q.keepsOutLocked(w) {
-			ahead = len(q.live) + q.line.before(w.at)
+			ahead = len(q.live) + q.line.before(w)
 		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of

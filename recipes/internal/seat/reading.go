@@ -3,6 +3,7 @@ package seat
 import (
 	"context"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -63,12 +64,12 @@ func (q *lane) turnAwayLocked(s *Seat, seen NotAdmitted, ahead int) {
 	if !s.shared {
 		return // nobody has waited
 	}
-	for _, w := range q.line.spots[q.line.front:] {
-		if w == nil || !w.leaves {
+	for _, w := range slices.Clone(q.line.waiting) {
+		if !w.leaves {
 			continue
 		}
 		failed := seen
-		failed.Ahead = ahead + q.line.before(w.at)
+		failed.Ahead = ahead + q.line.before(w)
 		failed.Full = w.of.isFull(failed.Ahead)
 		if w.leaves = w.tries || failed.Full; w.leaves {
 			w.failed = &failed
