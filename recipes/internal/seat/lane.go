@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -60,29 +59,12 @@ func (w *waiter) isShared() bool { return w.of.isShared() }
 
 // come leads an acquire to a hold.
 func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
-	if !l.cfg.Local {
-		return l.comeAlone(ctx, a)
-	}
 	w := &waiter{of: l}
 	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
 	if refused {
 		return nil, l.refuseLocally(ctx, q, ahead)
 	}
 	return q.serve(ctx, a, w, ahead)
-}
-
-// comeAlone is come for a lock whose goroutines share nothing.
-func (l *Lock) comeAlone(ctx context.Context, a Attempt) (*Hold, error) {
-	c := newContender(l, a)
-	for {
-		if refusal := c.run(ctx); refusal != nil {
-			return nil, l.Refuse(ctx, refusal)
-		}
-		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
-			return h, nil
-		}
-		c.distrust()
-	}
 }
 
 // serve does what the waiter's roles ask for, until it has a hold or an error.

@@ -51,10 +51,8 @@ func (l *Lock) noteRefusal(seen NotAdmitted) {
 // in vain, too. It returns nil if the attempt has to come to the lane: those of our
 // client know more there.
 func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
-	if l.cfg.Local {
-		if q := lanes.lookUp(laneKeyOf(l)); q != nil {
-			return nil
-		}
+	if lanes.lookUp(laneKeyOf(l)) != nil {
+		return nil
 	}
 	r := l.lookFirst(ctx, a, l.lookForTurn)
 	if r == nil {
