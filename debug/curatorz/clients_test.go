@@ -119,8 +119,8 @@ func TestWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
 		require.Equal(t, [][]string{{"/lock", `mutex "stock"`, "5s"}}, cells(one(t, a), "holds", 3))
 		require.Equal(t, [][]string{
 			{"/lock", "mutex", "2s", "waits at the server, 1 ahead, as seen 2s ago"},
-			{"/lock", "mutex", "2s", "waits at the server, 2 ahead, as seen 2s ago"},
 			{"/lock", "mutex", "2s", "waits for others of this client, 2 ahead, as seen 2s ago"},
+			{"/lock", "mutex", "2s", "waits for others of this client, 3 ahead, as seen 2s ago"},
 		}, cells(one(t, b), "waits", 4))
 		first := cells(one(t, b), "waits", 6)[0]
 		require.Regexp(t, `^orders@\S+ \(lock-0000000000\) queued 5s ago$`, first[4])

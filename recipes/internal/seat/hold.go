@@ -105,6 +105,9 @@ func (h *Hold) Join() (bool, error) {
 func (h *Hold) Leave(ctx context.Context, err error) {
 	h.seat.mu.Lock()
 	last := h.leaveLocked()
+	if last {
+		h.stopLocked()
+	}
 	h.seat.mu.Unlock()
 	if last {
 		h.giveUpSoon(UnlessDown(ctx, err), h.seat.connection())

@@ -306,33 +306,48 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	return ahead
 }
 
-// sendBack ends a hold that its taker cannot trust. Nobody else gets the seat. The
-// taker is the first in the line again.
+// sendBack ends a hold that its taker cannot trust. The taker is the first in the line
+// before the seat is vacated, so that none of those behind it gets the next seat.
 func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	h := w.hold
-	w.hold = nil
 	q.mu.Lock()
 	h.seat.closed = true
+	q.addFirstLocked(w)
 	q.mu.Unlock()
 	h.drop()
-	return q.comeBack(w, wait)
+	return q.settle(w, wait)
 }
 
-// comeBack puts a waiter that had a role at the front of the line, or into another
-// lane if this one is over: then nobody else is in the line.
+// comeBack puts a waiter that had a role at the front of the line.
 func (q *lane) comeBack(w *waiter, wait bool) *lane {
-	w.role, w.seat, w.ready = waits, nil, nil
-	ahead, refused := 0, false
 	q.mu.Lock()
-	over := q.over
-	if !over {
-		ahead = len(q.live)
+	q.addFirstLocked(w)
+	q.mu.Unlock()
+	return q.settle(w, wait)
+}
+
+// addFirstLocked puts a waiter that had a role in front of all others, unless the lane
+// is over.
+func (q *lane) addFirstLocked(w *waiter) {
+	w.role, w.seat, w.hold, w.ready = waits, nil, nil, nil
+	if !q.over {
 		q.line.addFirst(w)
+	}
+}
+
+// settle lets a waiter that addFirstLocked has put into the line have its turn, or
+// puts it into another lane if this one was over: then nobody else is in the line. A
+// waiter that has to wait, and must not, is refused.
+func (q *lane) settle(w *waiter, wait bool) *lane {
+	q.mu.Lock()
+	ahead, refused := len(q.live), false
+	isOurs := w.at != notInLine || w.role != waits
+	if isOurs {
 		q.decideLocked()
 		refused = q.refusesLocked(w, ahead, wait)
 	}
 	q.mu.Unlock()
-	if over {
+	if !isOurs {
 		q, ahead, refused = lanes.arrive(q.key, w, wait)
 	}
 	if refused {

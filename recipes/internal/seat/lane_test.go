@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -139,5 +140,40 @@ func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
 			require.Empty(t, srv.Children("/l"))
 			require.Zero(t, lanesOf(c))
 		})
+	})
+}
+
+// hookedContext calls a function when somebody asks whether it has ended.
+type hookedContext struct {
+	context.Context
+	asked func()
+}
+
+func (c hookedContext) Err() error {
+	c.asked()
+	return c.Context.Err()
+}
+
+// The second goroutine finds that the lock which it was handed is asked for. The third
+// does not pass it.
+func TestWaiterThatSendsItsHoldBackIsNotPassed(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		m := mutex(c, func(cfg *Config) { cfg.HandOvers, cfg.HandOver = 9, time.Hour })
+		first := acquire(t, m)
+		s := first.won().Hold().seat
+		var handed atomic.Bool
+		second := acquireUnder(hookedContext{t.Context(), func() {
+			if handed.CompareAndSwap(true, false) {
+				s.Request()
+			}
+		}}, t, m)
+		third := acquire(t, m)
+		handed.Store(true)
+		first.release()
+		require.False(t, second.waits())
+		require.NotSame(t, s, second.won().Hold().seat)
+		require.True(t, third.waits())
+		second.release()
+		third.release()
 	})
 }

@@ -21,9 +21,15 @@ func (h *Hold) Lead() (stopped <-chan struct{}) {
 
 // Stop ends the context of a hold that its leader gives up, by Dissolve next.
 func (h *Hold) Stop() {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	h.stopLocked()
+}
+
+func (h *Hold) stopLocked() {
 	h.end(ErrReleased)
 	if reason.Is(context.Cause(h.ctx), ErrReleased) { // otherwise it was lost before
-		h.Trace().Releasing()
+		h.trace.Releasing()
 	}
 }
 

@@ -179,3 +179,18 @@ func TestLateInterruptionDoesNotEndAMinimumHold(t *testing.T) {
 		require.Equal(t, Gone, s.State())
 	}, framework.WithErrorPolicy(state.StandardPolicy))
 }
+
+// The lease ends while an acquire under its context is under way, which has the last
+// share then. Its end is the hold's.
+func TestLastShareThatNoLeaseHasEndsTheHold(t *testing.T) {
+	withHold(t, func(t *testing.T, w held) {
+		joined, err := w.hold.Join()
+		require.True(t, joined)
+		require.NoError(t, err)
+		require.NoError(t, w.lease.Release(t.Context()))
+		require.NoError(t, w.hold.Context().Err())
+		w.hold.Leave(t.Context(), nil)
+		require.ErrorIs(t, w.hold.Loss(), ErrReleased)
+		require.False(t, exists(w.srv, "n"))
+	})
+}

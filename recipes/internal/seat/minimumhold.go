@@ -36,11 +36,17 @@ func (q *lane) holdAtLeast(h *Hold) {
 	}
 }
 
-// waive ends the minimum hold of a seat that is given up or lost. A client that
-// is closed has spared the node already, or is about to.
+// waive ends the minimum hold of a seat that is Leaving. A client that is closed has
+// spared the node already, or is about to.
 func (s *Seat) waive() {
-	if s.unkeep != nil && framework.Extend(s.terms.Client).Context().Err() == nil {
-		s.unkeep()
+	if s.lane == nil || framework.Extend(s.terms.Client).Context().Err() != nil {
+		return
+	}
+	s.lane.mu.Lock()
+	unkeep := s.unkeep
+	s.lane.mu.Unlock()
+	if unkeep != nil {
+		unkeep()
 	}
 }
 
@@ -97,10 +103,10 @@ type rest struct {
 func (r *rest) tell(ctx context.Context) {
 	h, s := r.hold, r.hold.seat
 	q := s.lane
+	q.mu.Lock()
 	if !q.key.exactData {
 		s.terms.Data = identity.Kept(s.terms.Data, h.stayUntil())
 	}
-	q.mu.Lock()
 	q.noteOursLocked(s)
 	q.mu.Unlock()
 	if q.key.exactData {

@@ -54,7 +54,8 @@ func (q *lane) isShortWaitLocked(w *waiter) bool {
 	if s == nil || !s.shared || !w.isShared() || q.line.alone > 0 && w != q.line.first() {
 		return false
 	}
-	return s.isLooking || s.State() == Queueing && !s.isBlocked
+	state := s.State()
+	return state == Held || state == Queueing && !s.isBlocked // Held: one looks, or is about to let all in
 }
 
 // turnAwayLocked notes that others are ahead of a seat, and refuses those in the line

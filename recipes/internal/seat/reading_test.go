@@ -1,6 +1,7 @@
 package seat
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,11 +21,13 @@ type acquired struct {
 }
 
 // acquire begins an acquire, and returns when it can go on no more.
-func acquire(t *testing.T, l *Lock) *acquired {
+func acquire(t *testing.T, l *Lock) *acquired { return acquireUnder(t.Context(), t, l) }
+
+func acquireUnder(ctx context.Context, t *testing.T, l *Lock) *acquired {
 	a := &acquired{t: t, done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
-		a.lease, a.err = l.Acquire(t.Context(), true)
+		a.lease, a.err = l.Acquire(ctx, true)
 	}()
 	synctest.Wait()
 	return a

@@ -131,6 +131,7 @@ func (s *Seat) retire() {
 		return
 	}
 	s.unwatch()
+	s.waive()
 	if !s.isSpent() {
 		deleteInBackground(s.terms.Client, s.nodes)
 	}
@@ -141,7 +142,6 @@ func (s *Seat) retire() {
 func (s *Seat) unwatch() {
 	s.forget()
 	s.endWatch()
-	s.waive()
 }
 
 // gone is the end of a seat. The error says why a node may still exist.
@@ -158,6 +158,7 @@ func (s *Seat) gone(err error) {
 // behind that, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unwatch()
+	s.waive()
 	begun := false
 	defer func() {
 		if !begun { // the user's tracer has panicked
@@ -212,8 +213,8 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
-		left = left[:len(left)-1]
 		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
+		left = left[:len(left)-1]
 		if err = uninterrupted(ctx, n.Path, err); err != nil {
 			errs = append(errs, err)
 		}
