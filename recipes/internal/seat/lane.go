@@ -341,7 +341,7 @@ func (q *lane) addFirstLocked(w *waiter) {
 func (q *lane) settle(w *waiter, wait bool) *lane {
 	q.mu.Lock()
 	ahead, refused := len(q.live), false
-	isOurs := w.at != notInLine || w.role != waits
+	isOurs := q.line.before(w) >= 0 || w.role != waits
 	if isOurs {
 		q.decideLocked()
 		refused = q.refusesLocked(w, ahead, wait)
