@@ -250,8 +250,8 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 // vacateLocked notes that the seat is nobody's any more.
 func (q *lane) vacateLocked(s *Seat) {
 	s.stopTimerLocked()
-	if s.others != nil {
-		s.others.ignore()
+	if s.others.watch != nil {
+		s.others.forget()
 	}
 	if q.seat == s {
 		q.seat = nil

@@ -19,14 +19,8 @@ type parking struct {
 	parks  bool        // of a lock that some share, readers alone are kept
 	rests  bool        // it stays for its minimum hold, and nobody gets it
 	unkeep func()      // the end of the client need not spare the node any more; may be nil
-	others *others     // nil if no watch was set
+	others heard       // of others in the queue; without a watch if none was set
 	timer  *time.Timer // unparks the seat when it was idle for too long; nil before that
-}
-
-// others is a watch that tells of others in the queue.
-type others struct {
-	watch  *framework.Watch
-	ignore func() bool // a parked seat is not given up any more when it fires
 }
 
 // mayPark reports whether the policy lets the seat stay in the process.
@@ -37,7 +31,7 @@ func (h *Hold) mayPark() bool {
 
 // mayParkLocked reports whether nobody else wants the lock, as far as this client has
 // heard.
-func (s *Seat) mayParkLocked() bool { return s.others != nil && !s.othersCame() && !s.closed }
+func (s *Seat) mayParkLocked() bool { return s.others.watch != nil && !s.othersCame() && !s.closed }
 
 // mustHeed reports whether the last holder's release must set the watch on the queue,
 // because the seat could be parked then.
@@ -45,12 +39,12 @@ func (q *lane) mustHeed(h *Hold) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := h.seat
-	return h.mayPark() && s.others == nil && !s.closed && s.isLast()
+	return h.mayPark() && s.others.watch == nil && !s.closed && s.isLast()
 }
 
 // othersCame reports whether somebody else may have queued since the watch was set.
 func (s *Seat) othersCame() bool {
-	return s.others != nil && isDone(s.others.watch)
+	return s.others.watch != nil && isDone(s.others.watch)
 }
 
 // heedOthers looks at the queue with a watch, before a seat may be parked. The watch
@@ -67,10 +61,10 @@ func (q *lane) heedOthers(ctx context.Context, h *Hold) {
 
 // heedLocked has a parked seat given up when a watch on the queue fires.
 func (s *Seat) heedLocked(watch *framework.Watch) {
-	if s.others != nil {
-		s.others.ignore()
+	if s.others.watch != nil {
+		s.others.forget()
 	}
-	s.others = &others{watch, watch.AfterFunc(func() { s.lane.unpark(s) })}
+	s.others = heard{watch, watch.AfterFunc(func() { s.lane.unpark(s) })}
 }
 
 // alone watches the server's queue for those that want the lock alone, or for all

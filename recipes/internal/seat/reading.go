@@ -33,7 +33,7 @@ func (s *Seat) isOpen() bool {
 	if s.closed || !s.isConnected() {
 		return false
 	}
-	return s.others != nil && !s.othersCame() || time.Since(s.listed) <= joinsFor
+	return s.others.watch != nil && !s.othersCame() || time.Since(s.listed) <= joinsFor
 }
 
 // letInLocked gives a seat that was just admitted to the readers that have waited for
