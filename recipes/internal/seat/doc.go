@@ -4,7 +4,10 @@
 //
 // The goroutines of a client that want one lock stand in a line. The seat is given to
 // them in the order of their arrival: readers have it together, all others in turn.
-// Only decideLocked gives it to one, and only decideRelease says what a release does.
+// decideLocked gives it to the first of them behind every change, and decideRelease says
+// what a release does, which may be to hand the seat on. Whoever makes a node is admitted
+// by contender.step, which looks at the server's queue, or by the deletion of the node
+// ahead; see contender.isFirst.
 // Leaders, and the leases of a semaphore, have seats that no line waits for.
 //
 // # States

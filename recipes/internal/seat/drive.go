@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -110,13 +111,16 @@ func (q *lane) driveNextLocked(s *Seat) bool {
 }
 
 // refused ends the driving of a waiter. If its error would be the next one's, too,
-// all who wait have it at once: otherwise each would have it after the one before.
+// all who wait have it at once: otherwise each would have it after the one before. The
+// error names a path, so that those with another view of the client ask for themselves.
 func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 	q.mu.Lock()
 	if r.Err != nil && ctx.Err() == nil && EndsAcquire(r.Err) {
-		for next := q.line.first(); next != nil; next = q.line.first() {
-			next.failed = &r
-			q.giveLocked(next, fails)
+		for _, next := range slices.Clone(q.line.waiting) {
+			if next.of.cfg.Path == w.of.cfg.Path {
+				next.failed = &r
+				q.giveLocked(next, fails)
+			}
 		}
 	}
 	q.mu.Unlock()

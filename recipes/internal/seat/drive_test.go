@@ -120,3 +120,22 @@ func TestRefusalOfADriverIsEverybodys(t *testing.T) {
 		require.Zero(t, lanesOf(c))
 	})
 }
+
+// Those who wait with another view of the client learn the path as they know it.
+func TestRefusalNamesThePathInTheViewOfItsCaller(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		view, err := c.Namespace("/a")
+		require.NoError(t, err)
+		refused := srv.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.All(
+			zktest.DelayRequest(time.Second), zktest.Fail(zktest.ErrNoAuth))})
+		whole := mutex(c, func(cfg *Config) { cfg.Path = "/a/l" })
+		first, second, third := acquire(t, mutex(view)), acquire(t, whole), acquire(t, mutex(view))
+		<-third.done
+		require.ErrorContains(t, first.err, "create /l/lock-")
+		require.ErrorContains(t, third.err, "create /l/lock-")
+		<-second.done
+		require.ErrorContains(t, second.err, "create /a/l/lock-")
+		require.Equal(t, 2, refused.Hits())
+		require.Zero(t, lanesOf(c))
+	})
+}

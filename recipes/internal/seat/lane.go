@@ -13,8 +13,8 @@ import (
 
 // lane is where the goroutines of a client come that want one lock. They take turns
 // in the order of their arrival, and one seat at a time is theirs: decideLocked says
-// who gets it. A lane has no options: each acquire uses those of the object that it
-// was called on.
+// who gets it, and decideRelease to whom it is handed on. A lane has no options: each
+// acquire uses those of the object that it was called on.
 type lane struct {
 	in   *laneSet // finds the lane by its key until it is over
 	key  laneKey
@@ -161,7 +161,9 @@ func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
 
 // decideLocked gives the first waiters their roles. It is called behind every change
-// of the line and of the seat, and nobody else decides who gets the seat next.
+// of the line and of the seat. Three others give the first waiter a role, at the moment
+// of the change: decideRelease hands the seat on, letInLocked lets readers in with the
+// one that was admitted, and driveNextLocked leaves a node in the queue to the next.
 func (q *lane) decideLocked() {
 	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
@@ -278,7 +280,8 @@ func (q *lane) finishLocked() {
 }
 
 // leave takes a waiter that gives up out of the lane, and returns how many of ours
-// were ahead of it. What it has got meanwhile, the next one gets.
+// were ahead of it. What it has got meanwhile, it does not keep: a node in the queue goes
+// to the next one, if that would make the same, and a lock that it holds is given back.
 func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	q.mu.Lock()
 	r := w.role
@@ -315,14 +318,6 @@ func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	q.addFirstLocked(w)
 	q.mu.Unlock()
 	h.drop()
-	return q.settle(w, wait)
-}
-
-// comeBack puts a waiter that had a role at the front of the line.
-func (q *lane) comeBack(w *waiter, wait bool) *lane {
-	q.mu.Lock()
-	q.addFirstLocked(w)
-	q.mu.Unlock()
 	return q.settle(w, wait)
 }
 

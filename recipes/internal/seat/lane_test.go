@@ -27,6 +27,14 @@ func arrivals(t *testing.T, of ...*Lock) (*lane, []*waiter) {
 	return q, all
 }
 
+// comeBack has a waiter that had a role come back to the line.
+func comeBack(q *lane, w *waiter, wait bool) *lane {
+	q.mu.Lock()
+	q.addFirstLocked(w)
+	q.mu.Unlock()
+	return q.settle(w, wait)
+}
+
 // A waiter gets its role between its arrival and its wait. It need not wait then.
 func TestRoleThatComesBeforeTheWaitIsNotMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +58,7 @@ func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
 		q.key = key
 		ahead := &waiter{of: writes}
 		other, _, _ := lanes.arrive(key, ahead, true)
-		require.Same(t, other, q.comeBack(all[0], true))
+		require.Same(t, other, comeBack(q, all[0], true))
 		require.Equal(t, waits, all[0].role)
 		other.stopDriving(ahead)
 		require.NoError(t, other.wait(t.Context(), Attempt{}, all[0], 1))
@@ -66,7 +74,7 @@ func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
 func TestWaiterThatComesBackIsAheadOfThoseThatCameLater(t *testing.T) {
 	q, all := arrivals(t, writes, writes)
 	back := &waiter{of: writes, role: sits}
-	require.Same(t, q, q.comeBack(back, true))
+	require.Same(t, q, comeBack(q, back, true))
 	q.stopDriving(all[0])
 	require.Equal(t, drives, back.role)
 	require.Equal(t, waits, all[1].role)
@@ -78,7 +86,7 @@ func TestTryThatComesBackBehindOthersIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, _ := arrivals(t, writes)
 		w := &waiter{of: writes, role: sits}
-		require.Same(t, q, q.comeBack(w, false))
+		require.Same(t, q, comeBack(q, w, false))
 		require.Equal(t, fails, w.role)
 		require.NotNil(t, w.failed)
 		require.Zero(t, q.line.len())

@@ -133,7 +133,7 @@ func withTwo(t *testing.T, test func(t *testing.T, w *two)) {
 func TestLostSeatIsNotParked(t *testing.T) {
 	withHold(t, func(t *testing.T, w held) {
 		s := w.hold.seat
-		require.True(t, s.stand(w.hold))
+		require.True(t, s.unseat(w.hold))
 		require.True(t, s.become(Lost))
 		require.False(t, s.park(), "the next goroutine would take it")
 		require.Equal(t, Lost, s.State())

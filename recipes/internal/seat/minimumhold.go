@@ -71,7 +71,7 @@ func (s *Seat) rest(h *Hold) bool {
 	}
 	s.trusted = session
 	s.watched.goOnLocked(lost)
-	return s.standLocked(h)
+	return s.unseatLocked(h)
 }
 
 // rest keeps a released seat until its minimum hold is over.

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -16,31 +15,6 @@ import (
 const minimum = time.Minute
 
 func keeps(cfg *Config) { cfg.MinimumHold = minimum }
-
-// The connection breaks just as the lock is released. The session tells the seat of
-// that when it rests already.
-//
-// Promise: An interruption does not end the minimum hold of a lock that was released.
-func TestInterruptionAtTheReleaseDoesNotEndTheMinimumHold(t *testing.T) {
-	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		first := acquire(t, mutex(c, keeps))
-		h := first.won().Hold()
-		s := h.seat
-		first.won().part()
-		s.forget() // the test calls trustEnded, and later
-		trusted := s.trusted
-		srv.CutAll()
-		<-trusted.Done()
-		require.Equal(t, rests, s.lane.decideRelease(h))
-		s.trustEnded(trusted)
-		require.Equal(t, Parked, s.State())
-		s.lane.rest(t.Context(), h)
-		time.Sleep(minimum / 2)
-		require.Len(t, srv.Children("/l"), 1)
-		time.Sleep(minimum)
-		require.Empty(t, srv.Children("/l"))
-	}, framework.WithErrorPolicy(state.StandardPolicy))
-}
 
 // An operator deletes the node of a lock with a minimum hold. The client spares it no
 // more, so that its end ends the session.

@@ -59,12 +59,20 @@ func (q *lane) heedOthers(ctx context.Context, h *Hold) {
 	}
 }
 
-// heedLocked has a parked seat given up when a watch on the queue fires.
+// heedLocked has a parked seat given up when a watch on the queue fires, and readers
+// look again before they join.
 func (s *Seat) heedLocked(watch *framework.Watch) {
 	if s.others.watch != nil {
 		s.others.forget()
 	}
-	s.others = heard{watch, watch.AfterFunc(func() { s.lane.unpark(s) })}
+	s.others = heard{watch, watch.AfterFunc(func() { s.lane.hearOfOthers(s) })}
+}
+
+func (q *lane) hearOfOthers(s *Seat) {
+	q.mu.Lock()
+	s.listed = time.Time{}
+	q.mu.Unlock()
+	q.unpark(s)
 }
 
 // alone watches the server's queue for those that want the lock alone, or for all

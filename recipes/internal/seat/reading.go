@@ -17,7 +17,7 @@ import (
 // seat behind that. A writer of this client waits in the line, and nobody passes it
 // there. It is protected by lane.mu.
 type reading struct {
-	listed    time.Time // when a listing came that had no writer; zero if there was none
+	listed    time.Time // when a listing came that had no writer; zero if there is none, or a watch has fired since
 	closed    bool      // nobody may join any more
 	isLooking bool      // one of the readers looks at the queue
 	isBlocked bool      // the driver has seen that others are ahead
@@ -107,6 +107,8 @@ func (q *lane) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 	case ctx.Err() == nil: // otherwise the next reader looks
 		s.closed = true
 	}
+	q.addFirstLocked(w)
+	q.decideLocked() // before another change of the queue has it look again
 	q.mu.Unlock()
-	return q.comeBack(w, wait)
+	return q.settle(w, wait)
 }

@@ -184,6 +184,27 @@ func TestNobodyJoinsReadersWhoAreAsked(t *testing.T) {
 	})
 }
 
+// With a cached lock, a watch tells of a writer. Nobody joins behind that, however
+// short ago the queue was listed.
+func TestNobodyJoinsWhenTheWatchHasToldOfOthers(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		m := readers(c, parks)
+		first := acquire(t, m)
+		first.won()
+		time.Sleep(2 * joinsFor)
+		second := acquire(t, m) // sets the watch
+		require.Same(t, first.won().Hold().seat, second.won().Hold().seat)
+		writer := acquire(t, writers(connect(t, srv)))
+		require.True(t, writer.waits())
+		third := acquire(t, m)
+		require.True(t, third.waits(), "it is behind the writer")
+		first.release()
+		second.release()
+		writer.release()
+		third.release()
+	})
+}
+
 // Readers lose the lock together. Its node stays until the last has stopped.
 //
 // Promise: The node of a lost shared lock stays until the last reader has stopped.

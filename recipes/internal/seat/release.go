@@ -53,7 +53,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 		s.rests = true
 		return rests
 	}
-	if !s.stand(h) {
+	if !s.unseat(h) {
 		return stays
 	}
 	next := q.line.first()
@@ -84,7 +84,7 @@ func (h *Hold) giveUp(ctx context.Context) (err error) {
 	if q := h.seat.lane; q != nil {
 		return q.release(ctx, h)
 	}
-	h.seat.stand(h)
+	h.seat.unseat(h)
 	h.seat.become(Leaving)
 	return h.seat.giveBack(ctx, h)
 }
@@ -102,7 +102,7 @@ func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 func (h *Hold) drop() {
 	h.leaveAll()
 	h.end(ErrReleased)
-	if h.seat.stand(h) {
+	if h.seat.unseat(h) {
 		h.seat.retire()
 	}
 }
@@ -115,7 +115,7 @@ func (h *Hold) drop() {
 func (h *Hold) abandon(cause error) {
 	h.end(cause)
 	h.tellLoss()
-	if h.seat.stand(h) {
+	if h.seat.unseat(h) {
 		h.seat.retire()
 	}
 	h.Trace().Gone()

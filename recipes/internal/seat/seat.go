@@ -203,14 +203,14 @@ func (s *Seat) park() bool {
 	return s.state == Held && s.becomeLocked(Parked)
 }
 
-// stand takes a holder out, and reports whether it was the last.
-func (s *Seat) stand(h *Hold) (last bool) {
+// unseat takes a holder out, and reports whether it was the last.
+func (s *Seat) unseat(h *Hold) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.standLocked(h)
+	return s.unseatLocked(h)
 }
 
-func (s *Seat) standLocked(h *Hold) (last bool) {
+func (s *Seat) unseatLocked(h *Hold) (last bool) {
 	if h.at < len(s.holds) && s.holds[h.at] == h {
 		n := len(s.holds) - 1
 		s.holds[h.at] = s.holds[n]
