@@ -21,6 +21,7 @@ type course struct {
 	steps    []step
 	story    []string
 	failures []string
+	over     bool // nothing fails any more
 }
 
 // maxStory bounds the story of a run that does not come to rest.
@@ -47,10 +48,18 @@ func (c *course) fail(format string, args ...any) {
 	text := canonical(fmt.Sprintf(format, args...))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !slices.Contains(c.failures, text) {
+	if !c.over && !slices.Contains(c.failures, text) {
 		c.noteLocked("FAILURE: " + text)
 		c.failures = append(c.failures, text)
 	}
+}
+
+// end says that what follows is no failure of its own if the run has failed: all that
+// was under way arrives at once then, and no check looks at the tree in between.
+func (c *course) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = len(c.failures) > 0
 }
 
 func (c *course) failed() bool {

@@ -20,6 +20,24 @@ func alone(play func(w *World, a *Actor)) Scenario {
 	}
 }
 
+// What an actor finds wrong when a run has failed, and is about to end, is no failure.
+func TestNothingFailsBehindAFailure(t *testing.T) {
+	s := alone(func(w *World, a *Actor) {
+		w.Fail("first")
+		_ = a.Call("wait", func(ctx context.Context) error {
+			<-ctx.Done()
+			w.Fail("second")
+			return ctx.Err()
+		})
+	})
+	if workFor(t, s) {
+		t.Skip("this process is a worker")
+	}
+	c := newCrew(t, 1)
+	defer c.close()
+	require.Equal(t, "first", c.playOne(nil).Failure)
+}
+
 // Whatever a run does wrong is the failure of the natural course.
 func TestMishaps(t *testing.T) {
 	for _, c := range []struct {

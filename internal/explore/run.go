@@ -272,6 +272,7 @@ func (w *World) state() hash {
 
 // settle ends all faults, gives everybody time, and looks at what is left.
 func (w *World) settle() {
+	w.course.end()
 	w.repairAll()
 	w.queue.release()
 	for _, a := range w.actors {

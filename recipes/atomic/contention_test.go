@@ -56,9 +56,8 @@ func TestPauseAfterAConflictEndsWithTheClient(t *testing.T) {
 		c, _ := w.Connect(t)
 		v := atomic.NewValue(c, "/n", codec.Bytes())
 		require.NoError(t, v.Store(w.Patience(t), []byte("first")))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Times: -1, Do: zktest.Call(func(zktest.Request) {
-			assert.NoError(t, w.Fake.Set("/n", []byte("theirs")))
-		})})
+		ahead := zktest.Call(func(zktest.Request) { assert.NoError(t, w.Fake.Set("/n", []byte("theirs"))) })
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Times: -1, Do: ahead})
 		over := make(chan error)
 		go func() { over <- v.Store(w.Patience(t), []byte("ours")) }()
 		settle() // requests take no time here, so that the call pauses now

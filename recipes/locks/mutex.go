@@ -48,7 +48,6 @@ func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption)
 	return &InterProcessMutex{*seat.New(seat.Config{
 		Client: c, Path: path, Kind: mutexKind, Kinds: mutexKinds, Op: "acquire",
 		Blocks: order.Exclusive, EntersAfter: order.Exclusive,
-		Local:       true,
 		Recipe:      locktrace.RecipeMutex,
 		Reenters:    func(string) bool { return true },
 		NotAcquired: notAcquired,

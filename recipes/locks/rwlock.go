@@ -60,7 +60,6 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Read
 		return *seat.New(seat.Config{
 			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",
 			Blocks: order.ReadersAndWriters(writeKind), EntersAfter: exceptWriters,
-			Local:       true,
 			Recipe:      locktrace.RecipeReadWriteLock,
 			Reenters:    reenters,
 			NotAcquired: notAcquired,

@@ -39,7 +39,7 @@ type keeper struct {
 	clean   bool // it has the data of the field have, if it still has this czxid and version
 
 	settledOnce bool          // it was registered before
-	others      versions      // of other clients' nodes at the path
+	avoided     versions      // a late request compares one of them
 	refusedFor  time.Duration // the last pause after a refusal
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
@@ -160,9 +160,9 @@ func (k *keeper) step(ctx context.Context) error {
 	case whose == missing:
 		return k.create(ctx)
 	case whose == former:
-		return k.replace(ctx, stat.Version)
+		return k.transact(ctx, stat)
 	case whose == foreign:
-		return k.contend(ctx, rival, stat.Version)
+		return k.contend(ctx, rival, stat)
 	}
 	return k.attend(ctx, stat)
 }
@@ -219,7 +219,7 @@ func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictEr
 	case ephemeral && k.owners.Has(owner):
 		return former, nil, nil
 	}
-	k.others.note(stat) // also if it goes before it is read: requests of its owner may come late
+	k.avoided.note(stat) // also if it goes before it is read: requests of its owner may come late
 	data, now, err := k.client.Get(ctx, k.node)
 	switch {
 	case reason.Is(err, zk.ErrNoNode), err == nil && now.Czxid != stat.Czxid:
@@ -241,11 +241,11 @@ func timeOf(millis int64) time.Time { return time.UnixMilli(millis) }
 
 // contend decides what follows a conflict. It returns nil when it is time to
 // look again.
-func (k *keeper) contend(ctx context.Context, rival *ConflictError, version int32) error {
+func (k *keeper) contend(ctx context.Context, rival *ConflictError, stat *zk.Stat) error {
 	k.conflicts(rival)
 	switch {
 	case k.cfg.conflict == Replace && !k.settledOnce:
-		return k.replace(ctx, version)
+		return k.transact(ctx, stat)
 	case k.cfg.conflict != Wait:
 		return rival
 	}
@@ -266,7 +266,7 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat) error {
 		}
 	}
 	if wish := k.wanted(); !k.clean || wish.set != k.have.set {
-		return k.write(ctx, wish, stat.Version)
+		return k.write(ctx, wish, stat)
 	}
 	if k.cfg.ttl > 0 && k.untilTouch(stat.Czxid) <= 0 {
 		if again, err := k.touch(ctx, stat.Czxid); err != nil || again {
@@ -278,7 +278,7 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat) error {
 		return err
 	}
 	if wish := k.wanted(); wish.set != k.have.set {
-		return k.write(ctx, wish, stat.Version)
+		return k.write(ctx, wish, stat)
 	}
 	return nil
 }

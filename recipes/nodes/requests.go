@@ -51,8 +51,8 @@ func (k *keeper) findNumber(ctx context.Context) error {
 // create creates the node. A node that is in the way is no error: the next step
 // looks at it.
 func (k *keeper) create(ctx context.Context) error {
-	if version := k.others.free(0, noVersion); version > 0 {
-		return k.transact(ctx, version)
+	if k.avoided.free(0, nil) > 0 {
+		return k.transact(ctx, nil)
 	}
 	wish := k.wanted()
 	k.noteOwner()
@@ -74,7 +74,7 @@ func (k *keeper) create(ctx context.Context) error {
 		return err
 	}
 	k.noteLate(err)
-	return k.failed(ctx, wish, err)
+	return k.failed(ctx, wish, nil, err)
 }
 
 // noteOwner notes the session in which the node may be created next.
@@ -88,17 +88,15 @@ func (k *keeper) noteOwner() {
 	k.madeIn = k.session
 }
 
-// replace deletes a node of this version, and creates ours with another one, in one
-// transaction.
-func (k *keeper) replace(ctx context.Context, version int32) error {
-	return k.transact(ctx, k.others.free(0, version), framework.DeleteOp(k.node, version))
-}
-
-// transact makes a transaction that creates the node, with the given version, after other
-// operations. If the tree is not as we thought, the next step looks at it.
-func (k *keeper) transact(ctx context.Context, version int32, ops ...framework.TxnOp) error {
-	wish := k.wanted()
+// transact makes a transaction that deletes another node, unless it is nil, and creates
+// ours, with another version. If the tree is not as we thought, the next step looks at it.
+func (k *keeper) transact(ctx context.Context, other *zk.Stat) error {
+	wish, version := k.wanted(), k.avoided.free(0, other)
 	k.noteOwner()
+	var ops []framework.TxnOp
+	if other != nil {
+		ops = append(ops, framework.DeleteOp(k.node, other.Version))
+	}
 	first := wish.data
 	if version > 0 {
 		first = nil // the sets bring the data
@@ -114,7 +112,7 @@ func (k *keeper) transact(ctx context.Context, version int32, ops ...framework.T
 		return k.surprises.Wait(ctx)
 	}
 	k.noteLate(err)
-	return k.failed(ctx, wish, err)
+	return k.failed(ctx, wish, other, err)
 }
 
 // sets returns the operations that take our node from one version to another one, with
@@ -130,22 +128,22 @@ func (k *keeper) sets(wish payload, from, to int32) (ops []framework.TxnOp) {
 	return ops
 }
 
-// write writes the data that the node is to have, if it still has the given
-// version. The node gets the next version that is free.
-func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
-	stat, err := k.set(ctx, wish, version)
+// write writes the data that the node is to have, if it still has the version of its
+// stat. It gets the next version that is not avoided.
+func (k *keeper) write(ctx context.Context, wish payload, stat *zk.Stat) error {
+	now, err := k.set(ctx, wish, stat.Version)
 	switch {
 	case err == nil:
-		k.left(wish, stat.Czxid, stat.Version)
+		k.left(wish, now.Czxid, now.Version)
 		return nil
 	case isSurprise(err):
 		return k.surprises.Wait(ctx)
 	}
-	return k.failed(ctx, wish, err)
+	return k.failed(ctx, wish, stat, err)
 }
 
 func (k *keeper) set(ctx context.Context, wish payload, version int32) (*zk.Stat, error) {
-	next := k.others.free(version+1, noVersion)
+	next := k.avoided.free(version+1, nil)
 	if next == version+1 {
 		return k.client.Set(ctx, k.node, wish.data, version)
 	}
@@ -169,8 +167,9 @@ func (k *keeper) left(wish payload, czxid int64, version int32) {
 }
 
 // failed decides about a request that has failed. If its data was refused, and
-// there is other data, the node gets that.
-func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
+// there is other data, the node gets that. The request was for the version of a node,
+// unless there was none.
+func (k *keeper) failed(ctx context.Context, wish payload, stat *zk.Stat, err error) error {
 	if framework.IsRefusal(err) {
 		if k.refuse(wish, err) {
 			return nil
@@ -185,6 +184,9 @@ func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
 	k.mayBeThere, k.doubt, k.clean = true, true, false
 	if reason.Is(err, framework.ErrOutcomeUnknown) {
 		k.unanswered = &wish
+		if _, answered := framework.ServerCode(err); !answered && stat != nil {
+			k.avoided.note(stat)
+		}
 	}
 	if reason.Is(err, &framework.HangUpError{}) {
 		return k.rest(ctx, hangUpPause, err, func(now payload) bool { return len(now.data) < len(wish.data) })

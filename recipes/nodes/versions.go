@@ -6,10 +6,14 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// versions are the versions of other clients' nodes at the path when they were last
-// seen. An owner may have looked at its node, and be about to delete it. ZooKeeper's
-// delete compares nothing but the version, so that our nodes must never have one of
-// these, however often they are created again.
+// versions are the versions that a late request may compare, and that our nodes must
+// therefore never have, however often they are created again. ZooKeeper's delete and
+// write compare nothing else. There are two kinds:
+//
+//   - The last version that was seen of another client's node. Its owner may have looked
+//     at it, and be about to delete it.
+//   - The version in a request of ours whose reply was lost. A server may carry it out
+//     as long as the servers keep the session in which it was sent.
 type versions []versionOf
 
 type versionOf struct {
@@ -21,20 +25,18 @@ type versionOf struct {
 // create a node.
 const maxVersions = 8
 
-// note notes the version of another client's node.
+// note notes the version of a node, in place of an earlier version.
 func (v *versions) note(stat *zk.Stat) {
 	*v = slices.DeleteFunc(*v, func(o versionOf) bool { return o.czxid == stat.Czxid })
 	*v = append(*v, versionOf{stat.Czxid, stat.Version})
 	*v = (*v)[max(0, len(*v)-maxVersions):]
 }
 
-// noVersion is the version of no node.
-const noVersion int32 = -1
-
 // free returns the first version from a given one on that is not one of these, nor the
-// version of our own former node, which a late request of ours may delete.
-func (v versions) free(from, former int32) int32 {
-	for from == former || slices.ContainsFunc(v, func(o versionOf) bool { return o.version == from }) {
+// version of a node that is to be deleted in the same transaction, unless it is nil.
+func (v versions) free(from int32, deleted *zk.Stat) int32 {
+	isTaken := func(o versionOf) bool { return o.version == from }
+	for deleted != nil && deleted.Version == from || slices.ContainsFunc(v, isTaken) {
 		from++
 	}
 	return from

@@ -74,13 +74,14 @@ type listings struct {
 	history []listing
 	finders []*finder
 	kept    []*kept // the nodes of registrations
+	before  tenants // of their paths
 }
 
 // follow has a world look at its listings, after each move and at the end.
 func follow(w *explore.World) *listings {
 	w.Node(registry, "")
 	w.Node(orders, "")
-	all := &listings{}
+	all := &listings{before: tenants{}}
 	w.Always(all.look)
 	w.AtEnd(all.end)
 	return all
@@ -95,6 +96,7 @@ func (l *listings) look(tree explore.Tree) error {
 			return fmt.Errorf("the directory of %s %w", f.actor.Name(), err)
 		}
 	}
+	l.before.see(tree, orders)
 	for _, k := range l.kept {
 		if err := k.check(tree); err != nil {
 			return err

@@ -19,24 +19,30 @@ type kept struct {
 	actor      *explore.Actor
 	node       *nodes.PersistentNode
 	changes    []nodes.Change
-	deletable  bool  // somebody may have deleted it, of which it has not heard
-	behind     int64 // or 0: the czxid of a node of which that cannot be, as it came behind one that it has seen
-	persistent bool  // the node is not ephemeral
-	foreign    int   // how often somebody else may have written to it
+	before     tenants        // of its path, with its own nodes
+	sessions   map[int64]bool // of the actor
+	deletable  bool           // somebody may have deleted it, of which it has not heard
+	persistent bool           // the node is not ephemeral
+	foreign    int            // how often somebody else may have written to it
 }
 
-func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, error) {
+func keep(a *explore.Actor, before tenants, path, data string, opts ...nodes.Option) (*kept, error) {
 	node, err := nodes.NewPersistentNode(a.Client(), path, []byte(data), opts...)
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{actor: a, node: node}
+	return watchNode(a, before, node), nil
+}
+
+// watchNode follows what a node tells.
+func watchNode(a *explore.Actor, before tenants, node *nodes.PersistentNode) *kept {
+	k := &kept{actor: a, node: node, before: before, sessions: map[int64]bool{}}
 	go func() {
 		for change := range node.Changes(context.Background()) {
 			k.changes = append(k.changes, change)
 		}
 	}()
-	return k, nil
+	return k
 }
 
 // refuse fails the run, unless a node was refused because the client is closed.
@@ -48,11 +54,14 @@ func refuse(w *explore.World, a *explore.Actor, err error) {
 
 // check compares with the tree what the node says of itself, after each move.
 func (k *kept) check(tree explore.Tree) error {
+	if id := k.actor.Client().SessionID(); id != 0 {
+		k.sessions[id] = true
+	}
 	r, ok := k.node.Registration()
 	if !ok || r.Session.Context().Err() != nil || k.actor.Closed() {
 		return nil
 	}
-	if k.deletable && r.Czxid != k.behind || k.actor.HasExpired(r.Session.ID()) {
+	if k.deletable || k.mayBeHit(r) || k.actor.HasExpired(r.Session.ID()) {
 		return nil // it cannot know
 	}
 	n := tree[r.Path]
@@ -60,15 +69,6 @@ func (k *kept) check(tree explore.Tree) error {
 		return fmt.Errorf("the node of %s says that it is there, and %+v is", k.actor.Name(), n.Stat)
 	}
 	return nil
-}
-
-// cameBehind notes that no late delete of another node can hit this one, if it is
-// the first that the actor has, and has come behind a node that the actor has seen:
-// it has another version then.
-func (k *kept) cameBehind(r nodes.Registration) {
-	if !k.actor.Disturbed() && len(k.changes) == 2 && k.changes[0].State == nodes.Conflict && k.changes[1].Czxid == r.Czxid {
-		k.behind = r.Czxid
-	}
 }
 
 // end compares with the tree what the node has told, when all is quiet.
@@ -114,13 +114,15 @@ func onePath(first trouble) explore.Scenario { return onePathAfter(none, first) 
 func onePathAfter(before, first trouble) explore.Scenario { return onePathOf(true, before, first) }
 
 // onePathOf is onePathAfter in which each writes its node, or nobody does.
-func onePathOf(sets bool, before, first trouble) explore.Scenario {
+func onePathOf(sets bool, early, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/workers", "")
 		registered := w.Section("the node", 1)
 		var all []*kept
+		before := tenants{}
 		seen := map[string]bool{} // data that the node has had
 		w.Always(func(tree explore.Tree) error {
+			before.see(tree, "/workers")
 			seen[string(tree["/workers/w"].Data)] = true
 			for _, k := range all {
 				if err := k.check(tree); err != nil {
@@ -132,14 +134,13 @@ func onePathOf(sets bool, before, first trouble) explore.Scenario {
 		for i, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
 				if i == 0 {
-					before(a)
+					early(a)
 				}
-				k, err := keep(a, "/workers/w", name)
+				k, err := keep(a, before, "/workers/w", name)
 				if err != nil {
 					refuse(w, a, err)
 					return
 				}
-				k.deletable = !sets // a late delete may find its version, as the documentation says
 				all = append(all, k)
 				var r nodes.Registration
 				if a.Call("wait", func(ctx context.Context) (err error) {
@@ -150,9 +151,7 @@ func onePathOf(sets bool, before, first trouble) explore.Scenario {
 					if i == 0 {
 						first(a)
 					} else if !sets {
-						time.Sleep(time.Second / 2)
-						k.cameBehind(r)
-						time.Sleep(3 * time.Second)
+						time.Sleep(3500 * time.Millisecond)
 					}
 					if sets {
 						err := a.Call("set", func(ctx context.Context) error {
@@ -203,7 +202,7 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 		for i, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
 				time.Sleep(time.Duration(i) * time.Second)
-				k, err := keep(a, "/workers/w", name, nodes.WithConflictPolicy(nodes.Replace))
+				k, err := keep(a, nil, "/workers/w", name, nodes.WithConflictPolicy(nodes.Replace))
 				if err != nil {
 					refuse(w, a, err)
 					return
@@ -267,7 +266,7 @@ func disturbed(persistent bool, before, own trouble, opts ...nodes.Option) explo
 		w.Actor("A", func(a *explore.Actor) {
 			var err error
 			before(a)
-			if k, err = keep(a, "/workers/w", last, opts...); err != nil {
+			if k, err = keep(a, nil, "/workers/w", last, opts...); err != nil {
 				refuse(w, a, err)
 				return
 			}

@@ -22,7 +22,7 @@ func (l *listings) register(w *explore.World, a *explore.Actor, i discovery.Inst
 		refuse(w, a, err)
 		return nil
 	}
-	l.kept = append(l.kept, &kept{actor: a, node: r.Node()})
+	l.kept = append(l.kept, watchNode(a, l.before, r.Node()))
 	return r
 }
 

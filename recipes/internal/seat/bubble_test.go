@@ -30,7 +30,7 @@ func inBubble(
 // mutex returns a lock at /l.
 func mutex(c *framework.Client, change ...func(*Config)) *Lock {
 	cfg := Config{
-		Client: c, Path: "/l", Kind: "lock-", Local: true, Op: "acquire",
+		Client: c, Path: "/l", Kind: "lock-", Op: "acquire",
 		Blocks: order.Exclusive, EntersAfter: order.Exclusive,
 		NotAcquired: func(n NotAcquired) error { return n.Err },
 	}

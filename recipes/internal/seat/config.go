@@ -30,10 +30,6 @@ type Config struct {
 
 	Count Limit // how many nodes there may be; it replaces Blocks, and is for Take alone
 
-	// Local says that the goroutines of a client share a seat. Otherwise each
-	// acquire has a node, as a leader has.
-	Local bool
-
 	Recipe  string // the name for tracers and log lines
 	Readers string // the kind of the nodes of readers, if there are any
 	Op      string // the call that the user made, for errors

@@ -97,7 +97,7 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			c.lock.refused.Store(nil)
 			return nil
 		}
-		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {
+		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			c.lock.noteRefusal(c.seen)
 			c.seen.Recall(c.before)
@@ -203,12 +203,6 @@ func (c *contender) distrust() {
 	c.attempt.Trace.Distrusted(c.lock.cfg.Client, c.node)
 	c.node = framework.Created{}
 	c.recovery.Note(nil)
-}
-
-// queuesAgain reports whether to make another node after an error, when it is
-// time to.
-func (c *contender) queuesAgain(ctx context.Context, err error) bool {
-	return reason.Is(err, errStale) || c.outlasts(ctx, err)
 }
 
 // outlasts reports whether to go on after an error, when it is time to.

@@ -125,16 +125,6 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 // The contexts of the standard library end when their timer fires.
 const behind = 100 * time.Millisecond
 
-// awaitEnd waits until a context has ended whose deadline has passed.
-func awaitEnd(ctx context.Context) {
-	timer := time.NewTimer(behind)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // AwaitDeadline waits until ctx has ended, if its deadline has passed, and reports
 // whether that has passed. What ends with ctx under a lease has a timer of its own,
 // which may be the first to fire. A caller who is told of the deadline finds that ctx
@@ -145,8 +135,9 @@ func AwaitDeadline(ctx context.Context) (passed bool) {
 	if !ok || time.Now().Before(deadline) {
 		return false
 	}
-	if ctx.Err() == nil {
-		awaitEnd(ctx)
+	select {
+	case <-ctx.Done():
+	case <-time.After(behind):
 	}
 	return true
 }

@@ -71,7 +71,7 @@
 //	drive.go, contender.go, look.go  the way to an admitted node at the server
 //	byevent.go                       a grant by the deletion of the node ahead
 //	overflow.go                      the order where the server has no numbers left
-//	seat.go, watched.go              states, loss, and the watch of our own nodes
+//	seat.go, watched.go, signal.go   states, loss, and the watch of our own nodes
 //	hold.go, lease.go, several.go    a holder's part, and its shares
 //	context.go, causes.go            contexts of leases, and why they end
 //	release.go                       what a release does

@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -115,8 +116,8 @@ func (q *lane) driveNextLocked(s *Seat) bool {
 func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 	q.mu.Lock()
 	if r.Err != nil && ctx.Err() == nil && EndsAcquire(r.Err) {
-		for _, next := range q.line.spots[q.line.front:] {
-			if next != nil && next.of.cfg.Path == w.of.cfg.Path {
+		for _, next := range slices.Clone(q.line.waiting) {
+			if next.of.cfg.Path == w.of.cfg.Path {
 				next.failed = &r
 				q.giveLocked(next, fails)
 			}

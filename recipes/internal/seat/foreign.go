@@ -2,6 +2,7 @@ package seat
 
 import (
 	"log/slog"
+	"maps"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -32,11 +33,16 @@ func (l *Lock) warnOfOthers(names []string) {
 		return
 	}
 	of := &l.cfg
-	others := slices.DeleteFunc(kindsOfRecipes(), func(kind string) bool {
-		return kind == of.Kind || slices.Contains(of.Kinds, kind)
+	others := slices.DeleteFunc(slices.Collect(maps.Keys(recipesByKind)), func(kind string) bool {
+		return slices.Contains(of.Kinds, kind)
 	})
 	for other := range order.InListing(names, others...).Each {
-		l.warnOf(other.Kind, other.Node)
+		if l.warned.CompareAndSwap(false, true) {
+			event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
+				slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
+				slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[other.Kind]),
+				event.Of(of.Client, znode.Join(of.Path, other.Node)).Path())
+		}
 		return
 	}
 }
@@ -45,18 +51,6 @@ func (l *Lock) warnOfOthers(names []string) {
 // there are none.
 func (l *Lock) hasOthers(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !order.IsNode(name, l.cfg.Kinds...) })
-}
-
-// warnOf warns of a node of another recipe, whose path is below the lock's.
-func (l *Lock) warnOf(kind, node string) {
-	if !l.warned.CompareAndSwap(false, true) {
-		return
-	}
-	of := &l.cfg
-	event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
-		slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
-		slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[kind]),
-		event.Of(of.Client, znode.Join(of.Path, node)).Path())
 }
 
 var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
@@ -72,5 +66,3 @@ func (c *contender) noteOwner(node string, stat *zk.Stat) {
 	of := &c.lock.cfg
 	event.OfLock(of.Client, of.Path).Emit(eventUnowned, nil, event.Of(of.Client, znode.Join(of.Path, node)).Path())
 }
-
-func kindsOfRecipes() []string { return []string{"lock-", "latch-", "__READ__", "__WRIT__", "lease-"} }

@@ -156,7 +156,7 @@ func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Ac
 	}
 	h.seat.mu.Lock()
 	h.trace = t
-	asked := h.seat.watched.asked
+	asked := h.seat.watched.asked.on
 	h.seat.mu.Unlock()
 	if asked {
 		t.Revoked()

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -44,7 +43,6 @@ const (
 // waiter is a goroutine that wants the lock.
 type waiter struct {
 	of     *Lock
-	at     int // its place in the line; notInLine outside of it
 	role   role
 	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
 	seat   *Seat         // for drives and looks
@@ -61,29 +59,12 @@ func (w *waiter) isShared() bool { return w.of.isShared() }
 
 // come leads an acquire to a hold.
 func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
-	if !l.cfg.Local {
-		return l.comeAlone(ctx, a)
-	}
 	w := &waiter{of: l}
 	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
 	if refused {
 		return nil, l.refuseLocally(ctx, q, ahead)
 	}
 	return q.serve(ctx, a, w, ahead)
-}
-
-// comeAlone is come for a lock whose goroutines share nothing.
-func (l *Lock) comeAlone(ctx context.Context, a Attempt) (*Hold, error) {
-	c := newContender(l, a)
-	for {
-		if refusal := c.run(ctx); refusal != nil {
-			return nil, l.Refuse(ctx, refusal)
-		}
-		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
-			return h, nil
-		}
-		c.distrust()
-	}
 }
 
 // serve does what the waiter's roles ask for, until it has a hold or an error.
@@ -153,29 +134,27 @@ func (w *waiter) has(h *Hold) {
 // many of ours are ahead. A waiter that has to wait, and must not, is refused.
 func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	ahead = len(q.live) + q.line.len()
-	w.at = notInLine
 	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) {
+	}
+	if w.role == waits {
+		q.line.add(w)
 	}
 	return ahead, q.refusesLocked(w, ahead, wait)
 }
 
-// refusesLocked refuses a waiter that has no role yet, and must not wait for others.
+// refusesLocked takes a waiter out of the line that has no role yet, and must not wait
+// for others.
 func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 	if w.role != waits {
 		return false
 	}
 	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
-	refused := w.leaves && !q.isShortWaitLocked(w)
-	switch {
-	case refused && w.at != notInLine:
+	if w.leaves && !q.isShortWaitLocked(w) {
 		q.line.remove(w)
-	case !refused && w.at == notInLine:
-		q.line.add(w)
+		return true
 	}
-	if !refused {
-		w.ready = make(chan struct{})
-	}
-	return refused
+	w.ready = make(chan struct{})
+	return false
 }
 
 // isFull reports whether so many are ahead that an acquire must not wait.
@@ -235,9 +214,7 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 // giveLocked takes a waiter off the line, and gives it a role.
 func (q *lane) giveLocked(w *waiter, r role) {
 	w.trouble = q.trouble
-	if w.at != notInLine {
-		q.line.remove(w)
-	}
+	q.line.remove(w)
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
 		close(w.ready)
@@ -275,8 +252,8 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 // vacateLocked notes that the seat is nobody's any more.
 func (q *lane) vacateLocked(s *Seat) {
 	s.stopTimerLocked()
-	if s.others != nil {
-		s.others.ignore()
+	if s.others.watch != nil {
+		s.others.forget()
 	}
 	if q.seat == s {
 		q.seat = nil
@@ -312,7 +289,7 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	case r == waits:
 		w.trouble = q.trouble
 		if q.keepsOutLocked(w) {
-			ahead = len(q.live) + q.line.before(w.at)
+			ahead = len(q.live) + q.line.before(w)
 		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of
@@ -359,7 +336,7 @@ func (q *lane) addFirstLocked(w *waiter) {
 func (q *lane) settle(w *waiter, wait bool) *lane {
 	q.mu.Lock()
 	ahead, refused := len(q.live), false
-	isOurs := w.at != notInLine || w.role != waits
+	isOurs := q.line.before(w) >= 0 || w.role != waits
 	if isOurs {
 		q.decideLocked()
 		refused = q.refusesLocked(w, ahead, wait)

@@ -73,7 +73,7 @@ func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
 // Promise: A waiter that cannot use what it got is the first in its line again.
 func TestWaiterThatComesBackIsAheadOfThoseThatCameLater(t *testing.T) {
 	q, all := arrivals(t, writes, writes)
-	back := &waiter{of: writes, at: notInLine, role: sits}
+	back := &waiter{of: writes, role: sits}
 	require.Same(t, q, comeBack(q, back, true))
 	q.stopDriving(all[0])
 	require.Equal(t, drives, back.role)
@@ -85,7 +85,7 @@ func TestWaiterThatComesBackIsAheadOfThoseThatCameLater(t *testing.T) {
 func TestTryThatComesBackBehindOthersIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, _ := arrivals(t, writes)
-		w := &waiter{of: writes, at: notInLine, role: sits}
+		w := &waiter{of: writes, role: sits}
 		require.Same(t, q, comeBack(q, w, false))
 		require.Equal(t, fails, w.role)
 		require.NotNil(t, w.failed)

@@ -95,12 +95,10 @@ func (s *laneSet) remove(q *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := s.byKey[q.key.Key]
-	if first == q {
-		first = q.next
-	}
-	for p := first; p != nil; p = p.next {
-		if p.next == q {
-			p.next = q.next
+	for at := &first; *at != nil; at = &(*at).next {
+		if *at == q {
+			*at = q.next
+			break
 		}
 	}
 	if first == nil {

@@ -44,8 +44,10 @@ func (m *modelLine) addFirst() {
 
 func (m *modelLine) remove(t testing.TB, i int) {
 	w := m.waiting[i]
-	require.Equal(t, i, m.line.remove(w))
-	require.Equal(t, notInLine, w.at)
+	require.Equal(t, i, m.line.before(w))
+	m.line.remove(w)
+	require.Equal(t, -1, m.line.before(w))
+	m.line.remove(w) // it is not in the line any more
 	m.waiting = slices.Delete(m.waiting, i, i+1)
 }
 
@@ -53,7 +55,7 @@ func (m *modelLine) check(t testing.TB) {
 	require.Equal(t, len(m.waiting), m.line.len())
 	if len(m.waiting) == 0 {
 		require.Nil(t, m.line.first())
-		require.Nil(t, m.line.spots, "nothing is kept for those who have left")
+		require.Nil(t, m.line.waiting, "nothing is kept for those who have left")
 		return
 	}
 	require.Same(t, m.waiting[0], m.line.first())
@@ -63,7 +65,7 @@ func (m *modelLine) checkEach(t testing.TB) {
 	m.check(t)
 	alone := 0
 	for i, w := range m.waiting {
-		require.Equal(t, i, m.line.before(w.at))
+		require.Equal(t, i, m.line.before(w))
 		if !w.isShared() {
 			alone++
 		}
@@ -120,6 +122,19 @@ func TestWaiterThatComesBackIsTheFirst(t *testing.T) {
 			m.addFirst()
 		}
 		m.checkEach(t)
+	}
+}
+
+// Thousands leave at once, in the worst order.
+func BenchmarkThousandsLeave(b *testing.B) {
+	for b.Loop() {
+		m := &modelLine{}
+		for range 10_000 {
+			m.add()
+		}
+		for i := range m.waiting {
+			m.line.remove(m.waiting[len(m.waiting)-1-i])
+		}
 	}
 }
 

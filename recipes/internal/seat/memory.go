@@ -104,8 +104,8 @@ func (q *lane) standingOf(w *waiter) flight.Standing {
 		Seen: seen.Seen, Ahead: seen.Ahead,
 		Holder: flight.Contender{Node: seen.Holder, Data: seen.HolderData, Since: seen.HolderSince},
 	}
-	if w.at != notInLine {
-		at.Ahead = q.aheadLocked(len(q.live) + q.line.before(w.at))
+	if before := q.line.before(w); before >= 0 {
+		at.Ahead = q.aheadLocked(len(q.live) + before)
 	}
 	return at
 }

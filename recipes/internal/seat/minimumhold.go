@@ -62,7 +62,7 @@ func (s *Seat) rest(h *Hold) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.session().Context()
-	if s.watched.asked || session.Err() != nil || s.watched.ended {
+	if s.watched.asked.on || session.Err() != nil || s.watched.ended {
 		return false
 	}
 	lost := s.state == Lost

@@ -3,6 +3,7 @@ package seat
 import (
 	"context"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,17 +19,8 @@ type parking struct {
 	parks  bool        // of a lock that some share, readers alone are kept
 	rests  bool        // it stays for its minimum hold, and nobody gets it
 	unkeep func()      // the end of the client need not spare the node any more; may be nil
-	others *others     // nil if no watch was set
+	others heard       // of others in the queue; without a watch if none was set
 	timer  *time.Timer // unparks the seat when it was idle for too long; nil before that
-
-	among      *parkedSeats // the client's; nil before the seat is parked for the first time
-	prev, next *Seat        // in that list; protected by its mutex
-}
-
-// others is a watch that tells of others in the queue.
-type others struct {
-	watch  *framework.Watch
-	ignore func() bool // a parked seat is not given up any more when it fires
 }
 
 // mayPark reports whether the policy lets the seat stay in the process.
@@ -39,7 +31,7 @@ func (h *Hold) mayPark() bool {
 
 // mayParkLocked reports whether nobody else wants the lock, as far as this client has
 // heard.
-func (s *Seat) mayParkLocked() bool { return s.others != nil && !s.othersCame() && !s.closed }
+func (s *Seat) mayParkLocked() bool { return s.others.watch != nil && !s.othersCame() && !s.closed }
 
 // mustHeed reports whether the last holder's release must set the watch on the queue,
 // because the seat could be parked then.
@@ -47,12 +39,12 @@ func (q *lane) mustHeed(h *Hold) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := h.seat
-	return h.mayPark() && s.others == nil && !s.closed && s.isLast()
+	return h.mayPark() && s.others.watch == nil && !s.closed && s.isLast()
 }
 
 // othersCame reports whether somebody else may have queued since the watch was set.
 func (s *Seat) othersCame() bool {
-	return s.others != nil && isDone(s.others.watch)
+	return s.others.watch != nil && isDone(s.others.watch)
 }
 
 // heedOthers looks at the queue with a watch, before a seat may be parked. The watch
@@ -70,10 +62,10 @@ func (q *lane) heedOthers(ctx context.Context, h *Hold) {
 // heedLocked has a parked seat given up when a watch on the queue fires, and readers
 // look again before they join.
 func (s *Seat) heedLocked(watch *framework.Watch) {
-	if s.others != nil {
-		s.others.ignore()
+	if s.others.watch != nil {
+		s.others.forget()
 	}
-	s.others = &others{watch, watch.AfterFunc(func() { s.lane.hearOfOthers(s) })}
+	s.others = heard{watch, watch.AfterFunc(func() { s.lane.hearOfOthers(s) })}
 }
 
 func (q *lane) hearOfOthers(s *Seat) {
@@ -119,10 +111,7 @@ func (q *lane) parkLocked(s *Seat, idle time.Duration) {
 	} else {
 		s.timer.Reset(idle)
 	}
-	if s.among == nil {
-		s.among = parked.of(q.key.client)
-	}
-	if evicted := s.among.add(s); evicted != nil {
+	if evicted := parked.add(s); evicted != nil {
 		go evicted.lane.unpark(evicted) // its lane's mutex may not be locked while this one is
 	}
 }
@@ -131,7 +120,7 @@ func (q *lane) parkLocked(s *Seat, idle time.Duration) {
 func (s *Seat) stopTimerLocked() {
 	if s.timer != nil {
 		s.timer.Stop()
-		s.among.remove(s)
+		parked.remove(s)
 	}
 }
 
@@ -160,57 +149,30 @@ func (q *lane) unparkLocked(s *Seat) {
 const maxParked = 1000
 
 // parked are the parked seats of all clients of this process.
-var parked parkedSets
+var parked = parkedSeats{byClient: map[framework.Extension][]*Seat{}}
 
-// parkedSets has the parked seats of each client until that is closed.
-type parkedSets struct {
-	mu       sync.Mutex // protects the following field
-	byClient map[framework.Extension]*parkedSeats
-}
-
-// parkedSeats is a list of parked seats, the longest idle first. Its mutex may be
-// locked while a lane's is.
+// parkedSeats has the parked seats of each client, the longest idle first, until that is
+// closed. Its mutex may be locked while a lane's is.
 type parkedSeats struct {
-	mu   sync.Mutex // protects the following fields, and the links of each seat
-	head Seat       // the list is a circle, and this is no seat
-	n    int        // how many there are
+	mu       sync.Mutex // protects the following field
+	byClient map[framework.Extension][]*Seat
 }
 
-// of returns the parked seats of a client.
-func (p *parkedSets) of(client framework.Extension) *parkedSeats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	set := p.byClient[client]
-	if set == nil {
-		if p.byClient == nil {
-			p.byClient = map[framework.Extension]*parkedSeats{}
-		}
-		set = &parkedSeats{}
-		set.head.prev, set.head.next = &set.head, &set.head
-		p.byClient[client] = set
-		context.AfterFunc(client.Context(), func() { p.forget(client) })
-	}
-	return set
-}
-
-func (p *parkedSets) forget(client framework.Extension) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.byClient, client)
-}
-
-// add adds a seat. If there are too many now, it takes out the one that has been
+// add adds a seat. If its client has too many now, add takes out the one that has been
 // idle for the longest time, and returns it.
 func (p *parkedSeats) add(s *Seat) (evicted *Seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	last := p.head.prev
-	s.prev, s.next = last, &p.head
-	last.next, p.head.prev = s, s
-	if p.n++; p.n > maxParked {
-		evicted = p.head.next
-		p.removeLocked(evicted)
+	client := s.lane.key.client
+	all, known := p.byClient[client]
+	if !known {
+		context.AfterFunc(client.Context(), func() { p.forget(client) })
 	}
+	if len(all) == maxParked {
+		evicted = all[0]
+		all = slices.Delete(all, 0, 1)
+	}
+	p.byClient[client] = append(all, s)
 	return evicted
 }
 
@@ -218,15 +180,16 @@ func (p *parkedSeats) add(s *Seat) (evicted *Seat) {
 func (p *parkedSeats) remove(s *Seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.next != nil {
-		p.removeLocked(s)
+	client := s.lane.key.client
+	if at := slices.Index(p.byClient[client], s); at >= 0 {
+		p.byClient[client] = slices.Delete(p.byClient[client], at, at+1)
 	}
 }
 
-func (p *parkedSeats) removeLocked(s *Seat) {
-	s.prev.next, s.next.prev = s.next, s.prev
-	s.prev, s.next = nil, nil
-	p.n--
+func (p *parkedSeats) forget(client framework.Extension) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.byClient, client)
 }
 
 // standsAlone reports whether a listing has a node, and none of these kinds beside it.

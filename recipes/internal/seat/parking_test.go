@@ -44,11 +44,12 @@ func TestParkedSeatThatIsLostLeavesAtOnce(t *testing.T) {
 		first := acquire(t, mutex(c, parks))
 		s := first.won().Hold().seat
 		first.release()
-		require.Equal(t, 1, s.among.n)
+		list := func() []*Seat { return parked.byClient[framework.Extend(c).Root()] }
+		require.Len(t, list(), 1)
 		expire(srv, s)
 		synctest.Wait()
 		require.Equal(t, Gone, s.State())
-		require.Zero(t, s.among.n)
+		require.Empty(t, list())
 		require.Zero(t, lanesOf(c))
 	})
 }

@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -103,13 +104,20 @@ func (l *Lock) readAll(ctx context.Context, queue []order.Entry) (all []Particip
 	return all, there, nil
 }
 
-// Entries returns the queue. The operation is the call that the user made, for
-// errors.
+// Entries returns the contenders below the path, in the order of admission. There are
+// none if none has ever queued, or if the server has removed the empty path since
+// (CURATOR-436). The operation is the call that the user made, for errors.
 func (l *Lock) Entries(ctx context.Context, op string) ([]order.Entry, error) {
 	if err := l.Usable(); err != nil {
 		return nil, l.ErrorOf(op, err)
 	}
-	return l.queue(ctx)
+	children, _, err := l.cfg.Client.Children(ctx, l.cfg.Path)
+	if err != nil && !reason.Is(err, zk.ErrNoNode) {
+		return nil, err
+	}
+	queue, err := l.readCzxids(ctx, slices.Collect(order.Entries(children, l.cfg.Kinds...)))
+	slices.SortFunc(queue, order.Compare)
+	return queue, err
 }
 
 // Read reads the node of an entry. The caller sets the position.

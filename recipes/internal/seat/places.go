@@ -88,26 +88,14 @@ func (l *Lock) takeHold(c *contender, nodes []framework.Created) *Hold {
 	return h
 }
 
-// stepAtPlaces looks at the places once. It looks without watches first, because that is
-// usually enough.
+// stepAtPlaces looks at the places once. A waiter looks without watches first, because
+// that is usually enough.
 func (l *Lock) stepAtPlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
 	now, err := l.lookAtPlaces(c, t, false)
-	switch {
-	case err != nil:
-		return nil, err
-	case now.fits(t.N):
-		return l.takePlaces(ctx, c, t)
-	case !c.attempt.Wait:
-		c.noteTaken(now.taken)
-		c.readHolder(t.Open)
-		return nil, errHeld
+	if err == nil && !now.fits(t.N) && c.attempt.Wait {
+		now, err = l.lookAtPlaces(c, t, true)
+		defer now.stop()
 	}
-	return l.waitForPlaces(ctx, c, t)
-}
-
-func (l *Lock) waitForPlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
-	now, err := l.lookAtPlaces(c, t, true)
-	defer now.stop()
 	switch {
 	case err != nil:
 		return nil, err
@@ -115,6 +103,10 @@ func (l *Lock) waitForPlaces(ctx context.Context, c *contender, t *Turn) ([]fram
 		return l.takePlaces(ctx, c, t)
 	}
 	c.noteTaken(now.taken)
+	if !c.attempt.Wait {
+		c.readHolder(t.Open)
+		return nil, errHeld
+	}
 	c.readNewHolder(t.Open)
 	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, trace.Other{}, c.holder())
 	c.tellBlocked()
@@ -255,21 +247,10 @@ func createdBy(results []framework.TxnResult) []framework.Created {
 // than looksLast ago and the places that are wanted do not fit now. It returns nil if
 // the attempt has to take its turn.
 func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
-	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender) error {
-		names, _, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		l.warnOfOthers(names)
+	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
 		limit, _, err := l.readLimit(ctx, want, false)
-		if err != nil {
+		if err != nil || want.N <= limit-len(names) {
 			return err
-		}
-		if want.N <= limit-len(names) {
-			return nil
 		}
 		c.noteTaken(names)
 		c.recallHolder(ctx)

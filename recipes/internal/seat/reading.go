@@ -3,6 +3,7 @@ package seat
 import (
 	"context"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -32,7 +33,7 @@ func (s *Seat) isOpen() bool {
 	if s.closed || !s.isConnected() {
 		return false
 	}
-	return s.others != nil && !s.othersCame() || time.Since(s.listed) <= joinsFor
+	return s.others.watch != nil && !s.othersCame() || time.Since(s.listed) <= joinsFor
 }
 
 // letInLocked gives a seat that was just admitted to the readers that have waited for
@@ -64,12 +65,12 @@ func (q *lane) turnAwayLocked(s *Seat, seen NotAdmitted, ahead int) {
 	if !s.shared {
 		return // nobody has waited
 	}
-	for _, w := range q.line.spots[q.line.front:] {
-		if w == nil || !w.leaves {
+	for _, w := range slices.Clone(q.line.waiting) {
+		if !w.leaves {
 			continue
 		}
 		failed := seen
-		failed.Ahead = ahead + q.line.before(w.at)
+		failed.Ahead = ahead + q.line.before(w)
 		failed.Full = w.of.isFull(failed.Ahead)
 		if w.leaves = w.tries || failed.Full; w.leaves {
 			w.failed = &failed

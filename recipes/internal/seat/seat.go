@@ -29,12 +29,12 @@ type Seat struct {
 	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
 	state   State
 	holds   []*Hold
-	first   [1]*Hold      // where they are, if there is one
-	own     Hold          // the first of all, so that seat and hold are one allocation
-	over    chan struct{} // see Over; nil until the first call
-	left    error         // why a node may still exist: the error of the last deletion
-	spent   bool          // the holder has deleted the nodes
-	spared  []func()      // take back what spare has done; nil before and after that
+	first   [1]*Hold // where they are, if there is one
+	own     Hold     // the first of all, so that seat and hold are one allocation
+	over    signal   // the seat is Kept or Gone
+	left    error    // why a node may still exist: the error of the last deletion
+	spent   bool     // the holder has deleted the nodes
+	spared  []func() // take back what spare has done; nil before and after that
 	watched watched
 }
 
@@ -110,8 +110,8 @@ func (s *Seat) becomeLocked(next State) bool {
 		return false
 	}
 	s.state = next
-	if edges[next] == nil && s.over != nil {
-		close(s.over)
+	if edges[next] == nil {
+		s.over.happen()
 	}
 	return true
 }
@@ -133,13 +133,7 @@ func (s *Seat) State() State {
 func (s *Seat) Over() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over == nil {
-		s.over = make(chan struct{})
-		if edges[s.state] == nil {
-			close(s.over)
-		}
-	}
-	return s.over
+	return s.over.context().Done()
 }
 
 // NewHold returns the hold of nodes that were admitted, on a seat that nobody else
@@ -267,7 +261,7 @@ func (s *Seat) isTrustOver() bool {
 func (s *Seat) mayPass() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.isAliveLocked() && !s.watched.asked
+	return s.isAliveLocked() && !s.watched.asked.on
 }
 
 // trustEnded hears from the session that it has ended, after the contexts of all

@@ -51,10 +51,8 @@ func (l *Lock) noteRefusal(seen NotAdmitted) {
 // in vain, too. It returns nil if the attempt has to come to the lane: those of our
 // client know more there.
 func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
-	if l.cfg.Local {
-		if q := lanes.lookUp(laneKeyOf(l)); q != nil {
-			return nil
-		}
+	if lanes.lookUp(laneKeyOf(l)) != nil {
+		return nil
 	}
 	r := l.lookFirst(ctx, a, l.lookForTurn)
 	if r == nil {
@@ -64,9 +62,12 @@ func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
 	return l.Refuse(ctx, r)
 }
 
-// lookFirst makes a look that returns errHeld if others are ahead. It returns nil if
-// they are not, or if no attempt that has queued was refused less than looksLast ago.
-func (l *Lock) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
+// lookAt judges a listing of a lock's path. It returns errHeld if others are ahead.
+type lookAt func(ctx context.Context, c *contender, names []string, parent *zk.Stat) error
+
+// lookFirst makes a look. It returns nil if nobody is ahead, or if no attempt that has
+// queued was refused less than looksLast ago.
+func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitted {
 	last := l.refused.Load()
 	if last == nil || time.Since(last.at) >= looksLast {
 		l.refused.CompareAndSwap(last, nil)
@@ -75,7 +76,14 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 	c := newContender(l, a)
 	c.refused = last
 	ctx = framework.Extend(l.cfg.Client).OnTrouble(ctx, c.recovery.Note)
-	err := look(ctx, c)
+	names, parent, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
+	switch {
+	case err == nil:
+		l.warnOfOthers(names)
+		err = look(ctx, c, names, parent)
+	case reason.Is(err, zk.ErrNoNode):
+		err = nil
+	}
 	if err == nil {
 		l.refused.Store(nil)
 		return nil
@@ -88,16 +96,8 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 }
 
 // lookForTurn returns errHeld if a node that we would make now would have to wait.
-func (l *Lock) lookForTurn(ctx context.Context, c *contender) error {
-	names, stat, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	l.warnOfOthers(names)
-	ours := order.Newcomer(l.cfg.Kind, stat)
+func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, parent *zk.Stat) error {
+	ours := order.Newcomer(l.cfg.Kind, parent)
 	queue, err := l.resolve(ctx, ours, names)
 	if err != nil {
 		return err

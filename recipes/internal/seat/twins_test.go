@@ -19,7 +19,6 @@ func TestContenderDoesNotWaitForItsOtherNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		var other NotAcquired
 		refuses := func(cfg *Config) {
-			cfg.Local = false // each acquire has a node
 			cfg.NotAcquired = func(n NotAcquired) error {
 				other = n
 				return ErrNotAcquired
@@ -35,7 +34,8 @@ func TestContenderDoesNotWaitForItsOtherNode(t *testing.T) {
 		require.Equal(t, []string{lease.Path()[len("/l/"):]}, srv.Children("/l"))
 		require.Contains(t, lease.Path(), "lock-0000000001")
 
-		_, err = mutex(c, refuses).Acquire(t.Context(), false)
+		differs := func(cfg *Config) { cfg.Anonymous = true } // so that it is in a lane of its own
+		_, err = mutex(c, refuses, differs).Acquire(t.Context(), false)
 		require.ErrorIs(t, err, ErrNotAcquired, "one node for each")
 		require.True(t, other.Own)
 		time.Sleep(time.Second)

@@ -28,11 +28,8 @@ type watched struct {
 	ended  bool    // the nodes are given up, or not trusted any more
 	kept   bool    // the nodes stay, and another seat watches them
 
-	asked     bool            // somebody asks for the lock
-	requests  context.Context // see Requested; nil until somebody needs it
-	request   context.CancelFunc
-	byOthers  bool          // somebody asks by way of the server
-	requested chan struct{} // see RequestedByOthers; nil until somebody needs it
+	asked    signal // somebody asks for the lock
+	byOthers signal // somebody asks by way of the server
 
 	ctx  context.Context // see lifetime; nil until somebody needs it
 	stop context.CancelFunc
@@ -269,18 +266,12 @@ func (s *Seat) Request() { s.request(false) }
 func (s *Seat) request(byOthers bool) {
 	s.mu.Lock()
 	w := &s.watched
-	w.asked = true
 	for _, h := range s.holds {
 		h.trace.Revoked()
 	}
-	if w.request != nil {
-		w.request()
-	}
-	if byOthers && !w.byOthers {
-		w.byOthers = true
-		if w.requested != nil {
-			close(w.requested)
-		}
+	w.asked.happen()
+	if byOthers {
+		w.byOthers.happen()
 	}
 	s.mu.Unlock()
 	switch {
@@ -295,7 +286,7 @@ func (s *Seat) request(byOthers bool) {
 func (s *Seat) isRequested() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.watched.asked
+	return s.watched.asked.on
 }
 
 // Requested is closed when somebody has asked for the lock. The first call
@@ -310,14 +301,7 @@ func (s *Seat) Requested() <-chan struct{} {
 func (s *Seat) requests() context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := &s.watched
-	if w.requests == nil {
-		w.requests, w.request = context.WithCancel(context.Background())
-		if w.asked {
-			w.request()
-		}
-	}
-	return w.requests
+	return s.watched.asked.context()
 }
 
 // RequestedByOthers is Requested without the calls of Request in this process.
@@ -325,12 +309,5 @@ func (s *Seat) RequestedByOthers() <-chan struct{} {
 	s.Watch()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := &s.watched
-	if w.requested == nil {
-		w.requested = make(chan struct{})
-		if w.byOthers {
-			close(w.requested)
-		}
-	}
-	return w.requested
+	return s.watched.byOthers.context().Done()
 }
