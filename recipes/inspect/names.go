@@ -1,10 +1,11 @@
 package inspect
 
 import (
-	"github.com/gocurator/curator/recipes/internal/order"
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/gocurator/curator/recipes/internal/order"
 )
 
 // The names of contenders, before the sequence number.

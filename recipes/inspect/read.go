@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/order"
 	"slices"
 	"sync/atomic"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/locks"
 )
 

@@ -2,13 +2,13 @@ package inspect
 
 import (
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )

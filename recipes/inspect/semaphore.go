@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"cmp"
-	"github.com/gocurator/curator/recipes/internal/order"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/internal/order"
 )
 
 // semaphore has the nodes of a semaphore: its leases, and the contenders that wait

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"encoding/json"
-	"github.com/gocurator/curator/recipes/internal/order"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/order"
 )
 
 // visit is what was found at one node.

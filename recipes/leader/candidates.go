@@ -3,13 +3,13 @@ package leader
 import (
 	"context"
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/locks"
 )
 

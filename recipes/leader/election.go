@@ -3,8 +3,6 @@ package leader
 import (
 	"context"
 	"errors"
-	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"log/slog"
 	"path"
 	"slices"
@@ -16,6 +14,8 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locks"
 )

@@ -3,11 +3,11 @@ package leader
 import (
 	"context"
 	"errors"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/locks"
 )
 

@@ -2,8 +2,6 @@ package leader
 
 import (
 	"context"
-	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"iter"
 	"slices"
 	"time"
@@ -15,6 +13,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/locks"
 )
 

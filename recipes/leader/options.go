@@ -1,8 +1,9 @@
 package leader
 
 import (
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
+
+	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
 // Option configures a Latch or a Selector. A nil Option is an error.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"strings"
 	"time"
 
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
 // These errors are returned by locks, or are the cause with which a lease's

@@ -2,9 +2,9 @@ package locks
 
 import (
 	"context"
-	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
 // Lease is a held lock, or a leadership. It is held exactly as long as its

@@ -3,11 +3,11 @@ package locks
 import (
 	"context"
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"math"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 

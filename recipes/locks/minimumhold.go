@@ -1,11 +1,11 @@
 package locks
 
 import (
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
 // WithMinimumHold keeps the lock of an InterProcessMutex for at least d from its

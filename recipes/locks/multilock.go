@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"reflect"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
 )

@@ -2,10 +2,10 @@ package locks
 
 import (
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
 
 	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
 // Participant is a contender for a lock or a leadership, as its node says. The

@@ -3,8 +3,6 @@ package locks
 import (
 	"context"
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"path"
 	"strings"
 
@@ -15,6 +13,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 

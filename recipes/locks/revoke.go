@@ -3,14 +3,14 @@ package locks
 import (
 	"context"
 	"fmt"
-	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/seat"
 	"path"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
 // Revoke asks the owner of a lock's node to give the lock up. As a rule, the

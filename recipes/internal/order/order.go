@@ -79,6 +79,7 @@ func InListing(children []string, kinds ...string) Contenders {
 // InQueue returns the entries of a queue.
 func InQueue(entries []Entry) Contenders { return Contenders{entries: entries} }
 
+// Each yields the entries.
 func (q Contenders) Each(yield func(Entry) bool) {
 	for _, name := range q.names {
 		if c, ok := Parse(name, q.kinds); ok && !yield(c) {

@@ -170,7 +170,7 @@ func (q *lane) rivals(s *Seat) (rivals []*Seat) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, r := range q.live {
-		if r != s && !(r.shared && s.shared) && r.hasNodes() {
+		if r != s && (!r.shared || !s.shared) && r.hasNodes() {
 			rivals = append(rivals, r)
 		}
 	}

@@ -285,15 +285,15 @@ func (q *lane) finishLocked() {
 func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	q.mu.Lock()
 	r := w.role
-	switch {
-	case r == waits:
+	switch r {
+	case waits:
 		w.trouble = q.trouble
 		if q.keepsOutLocked(w) {
 			ahead = len(q.live) + q.line.before(w)
 		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of
-	case r == looks:
+	case looks:
 		w.seat.isLooking = false
 		q.decideLocked()
 	}
