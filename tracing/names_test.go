@@ -85,13 +85,15 @@ func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
 
 // recordEveryMetric plays a scenario that records every metric.
 func recordEveryMetric(s *story) *service {
-	v := s.service("orders")
-	held := s.must(v.mutex().Acquire(context.Background()))
+	v, other := s.service("orders"), s.service("stock")
+	held := s.must(other.mutex().Acquire(context.Background()))
 	waiting := s.inBackground(context.Background(), v.mutex().Acquire)
+	behind := s.inBackground(context.Background(), v.mutex().Acquire)
 	_, err := v.mutex().TryAcquire(context.Background())
 	require.Error(s, err)
 	s.release(held, 1500*time.Millisecond)
-	<-waiting
+	s.release(<-waiting, 0)
+	<-behind
 	require.Error(s, runOverrun(v))
 	s.conflictingNode(v)
 	s.openCache(v)

@@ -30,9 +30,8 @@ type team struct {
 	since   time.Time // when some have waited in the process for nobody; zero if they do not
 }
 
-// check sees that nobody waits in the process who could be in the queue: the writer
-// that has the lock and the next have nodes, and with them all but other writers and
-// those behind these.
+// check sees that the team has a node as long as one of it wants the lock: they take
+// turns with it.
 func (tm *team) check(tree explore.Tree) error {
 	const bound = 2 * time.Second
 	all := tm.all.size()
@@ -50,7 +49,7 @@ func (tm *team) check(tree explore.Tree) error {
 		}
 	}
 	switch {
-	case tm.actor == nil || writers > 2 || nodes >= all || tm.actor.Disturbed():
+	case tm.actor == nil || all == 0 || nodes > 0 || tm.actor.Disturbed():
 		tm.since = time.Time{}
 	case tm.since.IsZero():
 		tm.since = time.Now()
