@@ -141,7 +141,7 @@ func (s *Seat) retire() {
 
 func (s *Seat) unwatch() {
 	s.forget()
-	s.endWatch()
+	s.Unwatch()
 }
 
 // gone is the end of a seat. The error says why a node may still exist.
@@ -247,10 +247,6 @@ func deleteInBackground(c *framework.Client, nodes []framework.Created) {
 		framework.Extend(c).DeleteInBackground(n.Path)
 	}
 }
-
-// Unwatch is for a holder that is about to delete the nodes by itself: their
-// deletion is no loss then.
-func (s *Seat) Unwatch() { s.endWatch() }
 
 // Spent notes that the holder has deleted the nodes. The release makes no request
 // then.

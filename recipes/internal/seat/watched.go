@@ -101,9 +101,10 @@ func (w *watched) unwatchLocked() {
 	}
 }
 
-// endWatch stops watching nodes that are deleted next. It leaves their watches
-// alone: the deletion makes them fire at the server, which saves a request.
-func (s *Seat) endWatch() {
+// Unwatch stops watching nodes that are deleted next: their deletion is no loss then.
+// It leaves their watches alone: the deletion makes them fire at the server, which saves
+// a request.
+func (s *Seat) Unwatch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endWatchLocked()
@@ -118,7 +119,7 @@ func (s *Seat) endWatchLocked() {
 	}
 }
 
-// keepNodes is endWatch for nodes that stay. It removes their watches. That is also
+// keepNodes is Unwatch for nodes that stay. It removes their watches. That is also
 // the contender's, if nobody has begun to watch.
 func (s *Seat) keepNodes() {
 	s.mu.Lock()
