@@ -41,8 +41,8 @@
 //
 // Each contender creates an ephemeral sequential node below the lock's path.
 // The server numbers them, and the lowest number holds the lock. A waiter
-// watches only the node right ahead of its own, so that a release wakes one
-// waiter. When a process crashes, the server deletes its node at the end of
+// watches the node right ahead of its own, so that a release wakes the next waiter,
+// and not all. When a process crashes, the server deletes its node at the end of
 // the session. All goroutines of one client that want one lock have one node between
 // them. They wait for it in the order of their arrival; readers share it.
 //

@@ -130,6 +130,7 @@ func TestRefusalNamesThePathInTheViewOfItsCaller(t *testing.T) {
 			zktest.DelayRequest(time.Second), zktest.Fail(zktest.ErrNoAuth))})
 		whole := mutex(c, func(cfg *Config) { cfg.Path = "/a/l" })
 		first, second, third := acquire(t, mutex(view)), acquire(t, whole), acquire(t, mutex(view))
+		<-first.done
 		<-third.done
 		require.ErrorContains(t, first.err, "create /l/lock-")
 		require.ErrorContains(t, third.err, "create /l/lock-")
