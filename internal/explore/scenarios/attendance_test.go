@@ -14,6 +14,7 @@ import (
 type attendance struct {
 	world *explore.World
 	path  string
+	bound time.Duration // somebody may wait behind nobody for so long
 
 	mu      sync.Mutex
 	waiting []*explore.Actor // once for each goroutine
@@ -31,7 +32,7 @@ type size struct {
 
 // watchAttendance sees that nobody waits for long behind nobody.
 func watchAttendance(w *explore.World, path string) *attendance {
-	at := &attendance{world: w, path: path}
+	at := &attendance{world: w, path: path, bound: 5 * time.Second}
 	w.Always(at.check)
 	return at
 }
@@ -68,7 +69,6 @@ func (at *attendance) released(lease *locks.Lease) {
 // check fails when somebody waits behind nobody for longer than an outage that the
 // client has to notice by itself.
 func (at *attendance) check(tree explore.Tree) error {
-	const bound = 5 * time.Second
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	at.nodes = len(below(tree, at.path))
@@ -78,7 +78,7 @@ func (at *attendance) check(tree explore.Tree) error {
 		at.idle = time.Time{}
 	case at.idle.IsZero():
 		at.idle = time.Now()
-	case time.Since(at.idle) > bound && at.world.Quiet() > bound:
+	case min(time.Since(at.idle), at.world.Quiet()) > at.bound:
 		return fmt.Errorf("%s waits behind nobody", at.waiting[0].Name())
 	}
 	return nil

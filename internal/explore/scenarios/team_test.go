@@ -61,10 +61,13 @@ func (tm *team) check(tree explore.Tree) error {
 
 // newTeam has a writer of another client, and behind that a team of which each
 // letter is a reader or a writer. Those with a large letter come some time later,
-// and have so much patience. The team begins with a trouble.
-func newTeam(kinds string, patience time.Duration, own trouble) explore.Scenario {
+// and have so much patience. The team begins with a trouble. Each write takes as long
+// as the leader lags, and a client first deletes, one after the other, the nodes that
+// its lost sessions may have left.
+func newTeam(kinds string, patience time.Duration, own trouble, lag time.Duration) explore.Scenario {
 	return func(w *explore.World) {
 		tm := &team{lib: newLibrary(w, 4), all: watchAttendance(w, "/lock")}
+		tm.all.bound += 10 * lag
 		w.Actor("B", tm.lib.writer)
 		w.Always(tm.check)
 		w.Actor("A", func(a *explore.Actor) {
@@ -170,11 +173,11 @@ func (tm *team) isOfAnother(mine, err error) bool {
 }
 
 func TestTeamOfReadersAndWriter(t *testing.T) {
-	explore.Search(t, newTeam("rwrr", 0, none), quick())
+	explore.Search(t, newTeam("rwrr", 0, none, 0), quick())
 }
 
 // A reader's node may be made twice, as the leader does not know of the first.
 func TestTeamWhoseLeaderLags(t *testing.T) {
 	lost := meets(zktest.OpCreate, zktest.DropReply())
-	explore.Search(t, inEnsemble(newTeam("rrr", 0, lost), time.Second), quick())
+	explore.Search(t, inEnsemble(newTeam("rrr", 0, lost, time.Second), time.Second), quick())
 }
