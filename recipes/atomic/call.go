@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
-	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
@@ -34,9 +33,15 @@ type call struct {
 	recovery *follow.Recovery
 
 	synced  bool           // the next read must see all that was committed before it
-	beaten  int            // how often another client has written first
 	unknown bool           // the change may be applied, and nothing tells
 	pauses  pauses.Growing // after writes that were not applied for another reason
+
+	// What follows is of the share of this client; see giveWay.
+	began   time.Time
+	beaten  int   // how often another client has written first
+	last    int32 // the version for which that happened last
+	patient bool  // this client waits for the end of a run of another client
+	awaited bool  // it has done so since it was beaten
 }
 
 func (n *node) newCall(ctx context.Context, change change) *call {
@@ -65,6 +70,7 @@ func (n *node) do(ctx context.Context, op string, change change) (step, error) {
 }
 
 func (c *call) run() (step, error) {
+	c.began = c.now()
 	for {
 		s, done, err := c.try()
 		if done || err != nil {
@@ -75,6 +81,7 @@ func (c *call) run() (step, error) {
 
 // try makes the change once. It reports whether that was the last try.
 func (c *call) try() (s step, done bool, err error) {
+	c.rest()
 	base, fresh, err := c.base()
 	if err != nil {
 		return step{}, false, err
@@ -91,6 +98,8 @@ func (c *call) try() (s step, done bool, err error) {
 		return s, false, refusal
 	case !base.exists:
 		return s, false, c.create()
+	case c.awaitEnd(base):
+		return s, false, nil
 	}
 	done, err = c.write(base, s.data)
 	return s, done, err
@@ -132,10 +141,11 @@ func (c *call) endTurn() { <-c.turn }
 
 // readNode reads the node, and remembers it.
 func (c *call) readNode(synced bool) (*snapshot, error) {
-	before := c.known()
+	before, began := c.known(), c.now()
 	s, err := c.read(c.path, synced)
 	if err == nil {
 		c.noteRead(before, s)
+		c.noteRoundTrip(began)
 	}
 	return s, err
 }
@@ -211,7 +221,7 @@ func (c *call) write(base *snapshot, data []byte) (done bool, err error) {
 	case applied:
 		return true, nil
 	case conflict:
-		c.giveWay()
+		c.giveWay(base)
 		return false, nil
 	case again:
 		_ = follow.Pause(c.ctx, c.client, &c.pauses) // if ctx has ended, the next try says so
@@ -247,14 +257,4 @@ func (c *call) writeInTurn(base *snapshot, data []byte) (verdict, error) {
 		c.dropReceipt()
 	}
 	return v, err
-}
-
-// longestPause bounds the pauses between two tries.
-const longestPause = 64 * time.Millisecond
-
-// giveWay lets other clients go first for a random time, from the second conflict on.
-func (c *call) giveWay() {
-	if c.beaten++; c.beaten > 1 {
-		_ = pauses.Sleep(c.ctx, random.Duration(min(time.Millisecond<<min(c.beaten, 16), longestPause)))
-	}
 }

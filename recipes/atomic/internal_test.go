@@ -65,7 +65,7 @@ func TestOnlyAYoungerLoadIsTaken(t *testing.T) {
 		read, written := n.snapshotOf(1, nil, &zk.Stat{Version: 1}), n.snapshotOf(1, nil, &zk.Stat{Version: 2})
 		n.noteRead(before, read)
 		require.Same(t, read, n.known())
-		n.noteWritten(written)
+		n.noteWritten(written, 0)
 		n.noteRead(before, read)
 		require.Same(t, written, n.known())
 	})

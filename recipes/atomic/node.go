@@ -28,10 +28,9 @@ type node struct {
 	turn    chan struct{}
 	receipt receipt // belongs to the call that has the turn
 
-	mu       sync.Mutex // protects the following fields
-	seen     *snapshot  // the node as it was when it was last read or written, or nil
-	run      int        // how many writes were applied since the node was read
-	beatenAt time.Time  // when another client was faster last, or zero
+	mu    sync.Mutex // protects the following fields
+	seen  *snapshot  // the node as it was when it was last read or written, or nil
+	share            // with other clients
 }
 
 // snapshot is what a node was like at one moment. It is immutable.
@@ -49,22 +48,9 @@ type snapshot struct {
 // it is not, by its version. The time is short, because a node that was deleted
 // and re-created may have the same version again. It ends with the session, too.
 //
-// While other clients write, too, the time is shorter still: long enough for the
-// next of several changes in a row, and too short for a later one.
-const (
-	remembered        = time.Second
-	crowdedRemembered = 10 * time.Millisecond
-)
-
-// A client whose writes are all applied need not read the node, while the others
-// read it before each write. So the client would be the faster one each time. After
-// a run of writes it reads the node, too, and is no faster than the others then.
-// The run is shorter while other clients write, but longer than one write: as long
-// as one client is faster, the others pause, and each change takes fewer requests.
-const (
-	longestRun        = 16
-	longestCrowdedRun = 4
-)
+// While other clients write, too, the time is one round trip: enough for the next of
+// several changes in a row, and too short for a later one.
+const remembered = time.Second
 
 // isSame reports whether two snapshots are of the same write of the same node.
 func (s *snapshot) isSame(other *snapshot) bool {
@@ -118,16 +104,12 @@ func (n *node) recall() *snapshot {
 	defer n.mu.Unlock()
 	s, longest := n.seen, remembered
 	if n.isCrowdedLocked() {
-		longest = crowdedRemembered
+		longest = n.roundTrip
 	}
 	if s == nil || s.session == 0 || s.session != n.client.SessionID() || n.now().Sub(s.at) >= longest {
 		return nil
 	}
 	return s
-}
-
-func (n *node) isCrowdedLocked() bool {
-	return !n.beatenAt.IsZero() && n.now().Sub(n.beatenAt) < remembered
 }
 
 // noteRead replaces what was known when the read began. If another request has
@@ -136,22 +118,17 @@ func (n *node) noteRead(before, s *snapshot) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.seen == before {
-		n.seen, n.run = s, 0
+		n.seen, n.running = s, false
 	}
 }
 
-// noteWritten takes down the node as this client has written it.
-func (n *node) noteWritten(s *snapshot) {
+// noteWritten takes down the node as this client has written it, in a call that has
+// let others go first for a time.
+func (n *node) noteWritten(s *snapshot, waited time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	longest := longestRun
-	if n.isCrowdedLocked() {
-		longest = longestCrowdedRun
-	}
 	n.seen = s
-	if n.run++; n.run >= longest {
-		n.seen = nil
-	}
+	n.runLocked(s.version, waited)
 }
 
 // forget drops what is known of the node, which has changed, or may have. beaten
@@ -159,7 +136,7 @@ func (n *node) noteWritten(s *snapshot) {
 func (n *node) forget(beaten bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.seen = nil
+	n.endRunLocked()
 	if beaten {
 		n.beatenAt = n.now()
 	}
