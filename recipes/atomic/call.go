@@ -2,7 +2,6 @@ package atomic
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -36,12 +35,7 @@ type call struct {
 	unknown bool           // the change may be applied, and nothing tells
 	pauses  pauses.Growing // after writes that were not applied for another reason
 
-	// What follows is of the share of this client; see giveWay.
-	began   time.Time
-	beaten  int   // how often another client has written first
-	last    int32 // the version for which that happened last
-	patient bool  // this client waits for the end of a run of another client
-	awaited bool  // it has done so since it was beaten
+	patience
 }
 
 func (n *node) newCall(ctx context.Context, change change) *call {
@@ -70,7 +64,6 @@ func (n *node) do(ctx context.Context, op string, change change) (step, error) {
 }
 
 func (c *call) run() (step, error) {
-	c.began = c.now()
 	for {
 		s, done, err := c.try()
 		if done || err != nil {

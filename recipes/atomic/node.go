@@ -122,13 +122,13 @@ func (n *node) noteRead(before, s *snapshot) {
 	}
 }
 
-// noteWritten takes down the node as this client has written it, in a call that has
-// let others go first for a time.
-func (n *node) noteWritten(s *snapshot, waited time.Duration) {
+// noteWritten takes down the node as this client has written it, after it has waited
+// for some writes of others.
+func (n *node) noteWritten(s *snapshot, waited int32) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.seen = s
-	n.runLocked(s.version, waited)
+	n.writtenLocked(s.version, waited)
 }
 
 // forget drops what is known of the node, which has changed, or may have. beaten

@@ -75,11 +75,11 @@ func (w *write) settle() (verdict, error) {
 func (w *write) attempt(doubt bool) (verdict, error) {
 	session, began := w.client.SessionID(), w.now()
 	stat, err := w.send()
+	w.noteRoundTrip(began)
 	var failed *framework.TxnError
 	switch {
 	case err == nil:
-		w.noteRoundTrip(began)
-		w.noteWritten(w.snapshotOf(session, w.data, stat), w.waited())
+		w.noteWritten(w.snapshotOf(session, w.data, stat), w.waited(stat.Version))
 		w.receipt.version++
 		return applied, nil
 	case reason.Is(err, framework.ErrOutcomeUnknown), doubt: // the earlier attempt may have changed the node
