@@ -34,7 +34,6 @@ type call struct {
 	synced  bool           // the next read must see all that was committed before it
 	unknown bool           // the change may be applied, and nothing tells
 	pauses  pauses.Growing // after writes that were not applied for another reason
-
 	patience
 }
 

@@ -70,6 +70,7 @@ func (s *snapshot) refusal() error {
 
 func newNode(c *framework.Client, path string, opts []Option) *node {
 	n := &node{client: c, path: path, events: event.Of(c, path), turn: make(chan struct{}, 1)}
+	n.roundTrip = time.Millisecond // until it is known
 	n.cfg.check(path)
 	for _, o := range opts {
 		if o == nil {
@@ -103,7 +104,7 @@ func (n *node) recall() *snapshot {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s, longest := n.seen, remembered
-	if n.isCrowdedLocked() {
+	if n.isCrowded(n.now()) {
 		longest = n.roundTrip
 	}
 	if s == nil || s.session == 0 || s.session != n.client.SessionID() || n.now().Sub(s.at) >= longest {
@@ -120,15 +121,6 @@ func (n *node) noteRead(before, s *snapshot) {
 	if n.seen == before {
 		n.seen, n.running = s, false
 	}
-}
-
-// noteWritten takes down the node as this client has written it, after it has waited
-// for some writes of others.
-func (n *node) noteWritten(s *snapshot, waited int32) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.seen = s
-	n.writtenLocked(s.version, waited)
 }
 
 // forget drops what is known of the node, which has changed, or may have. beaten
