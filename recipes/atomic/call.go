@@ -34,7 +34,10 @@ type call struct {
 	synced  bool           // the next read must see all that was committed before it
 	unknown bool           // the change may be applied, and nothing tells
 	pauses  pauses.Growing // after writes that were not applied for another reason
-	patience
+
+	beaten  int   // how often another client has written first
+	since   int32 // the version then, or the one with which this client began to rest
+	awaited bool  // since then, the call has waited for the end of a run
 }
 
 func (n *node) newCall(ctx context.Context, change change) *call {
@@ -133,7 +136,7 @@ func (c *call) endTurn() { <-c.turn }
 
 // readNode reads the node, and remembers it.
 func (c *call) readNode(synced bool) (*snapshot, error) {
-	before, began := c.known(), c.now()
+	before, began := c.shared().seen, c.now()
 	s, err := c.read(c.path, synced)
 	if err == nil {
 		c.noteRead(before, s)
@@ -173,7 +176,7 @@ func (c *call) read(path string, synced bool) (s *snapshot, err error) {
 // there already is read before it is written, because it may be ephemeral.
 func (c *call) create() error {
 	session := c.client.SessionID()
-	before := c.known()
+	before := c.shared().seen
 	created, err := c.client.Create(c.ctx, c.path, nil, framework.WithParents())
 	if err == nil {
 		c.noteRead(before, &snapshot{at: c.now(), session: session, exists: true, czxid: created.Czxid})

@@ -28,8 +28,7 @@ type node struct {
 	turn    chan struct{}
 	receipt receipt // belongs to the call that has the turn
 
-	mu    sync.Mutex // protects the following fields
-	seen  *snapshot  // the node as it was when it was last read or written, or nil
+	mu    sync.Mutex // protects the following field
 	share            // with other clients
 }
 
@@ -70,7 +69,7 @@ func (s *snapshot) refusal() error {
 
 func newNode(c *framework.Client, path string, opts []Option) *node {
 	n := &node{client: c, path: path, events: event.Of(c, path), turn: make(chan struct{}, 1)}
-	n.roundTrip = time.Millisecond // until it is known
+	n.share = share{last: &snapshot{}, roundTrip: time.Millisecond}
 	n.cfg.check(path)
 	for _, o := range opts {
 		if o == nil {
@@ -92,21 +91,13 @@ func (n *node) snapshotOf(session int64, data []byte, stat *zk.Stat) *snapshot {
 	return &snapshot{n.now(), session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
 }
 
-// known returns what is known of the node, be it old or not.
-func (n *node) known() *snapshot {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.seen
-}
-
 // recall returns the node if it is taken to be as it was, or nil.
 func (n *node) recall() *snapshot {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s, longest := n.seen, remembered
-	if n.isCrowded(n.now()) {
-		longest = n.roundTrip
+	now, known, longest := n.now(), n.shared(), remembered
+	if known.isCrowded(now) {
+		longest = known.roundTrip
 	}
+	s := known.seen
 	if s == nil || s.session == 0 || s.session != n.client.SessionID() || n.now().Sub(s.at) >= longest {
 		return nil
 	}

@@ -23,44 +23,29 @@ import (
 // While no other client is faster, a client makes runs of twice the length, and does
 // not rest. The read between two of its runs is the chance of the other clients.
 type share struct {
-	beatenAt  time.Time     // when another client was faster last, or zero
+	seen      *snapshot     // the node as it was when it was last read or written, or nil
 	running   bool          // seen is this client's own write
-	ended     time.Time     // the end of this client's last run, or zero
-	endedWith int32         // the version then
+	last      *snapshot     // the last write of this client's last run; of year 1 if there was none
+	beatenAt  time.Time     // when another client was faster last, or zero
 	waits     int32         // writes of others before a run: a mean in which the last run counts half
 	roundTrip time.Duration // of a request: a mean in which the last one counts a quarter
 }
 
-// patience is how far a call lets other clients go first.
-type patience struct {
-	beaten  int   // how often another client has written first
-	since   int32 // the version then, or the one with which this client began to rest
-	awaited bool  // since then, the call has waited for the end of a run
-}
-
 const (
-	// runLength makes eight clients need 1.5 requests for an Add. Clients wait longer
-	// for longer runs. With shorter runs, more writes fail.
+	// runLength is a power of two. With 8, eight clients need 1.5 requests for an Add.
+	// Clients wait longer for longer runs. With shorter runs, more writes fail.
 	runLength = 8
 
 	// patientAfter is how often a client is beaten before it waits for the end of a
 	// run. Clients that write now and then get out of each other's way sooner if they
 	// try again at once.
 	patientAfter = 3
-
-	// longestWait bounds each pause of a client, and how long it takes other clients
-	// to be there after it was beaten.
-	longestWait = time.Second
 )
 
 // untilEnd returns how many writes are left of the run that a version is in.
-func untilEnd(version int32) time.Duration {
-	return time.Duration((runLength - version%runLength) % runLength)
-}
+func untilEnd(version int32) time.Duration { return time.Duration(-version & (runLength - 1)) }
 
-func (s *share) isCrowded(now time.Time) bool {
-	return !s.beatenAt.IsZero() && now.Sub(s.beatenAt) < longestWait
-}
+func (s *share) isCrowded(now time.Time) bool { return now.Sub(s.beatenAt) < remembered }
 
 func (n *node) shared() share {
 	n.mu.Lock()
@@ -76,15 +61,15 @@ func (n *node) noteRoundTrip(began time.Time) {
 	n.roundTrip += (min(n.now().Sub(began), 2*n.roundTrip) - n.roundTrip) / 4
 }
 
-// noteWritten takes down the node as this client has written it, after it has waited
-// for some writes of others.
-func (n *node) noteWritten(s *snapshot, waited int32) {
+// noteWritten takes down the node as a call has written it.
+func (n *node) noteWritten(s *snapshot, by *call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.seen = s
-	if !n.running {
-		n.running, n.waits = true, (n.waits+waited)/2
+	if !n.running && by.isPatient() {
+		n.waits = (n.waits + s.version - by.since) / 2
 	}
+	n.running = true
 	if s.version%runLength == 0 && (n.isCrowded(n.now()) || s.version%(2*runLength) == 0) {
 		n.endRunLocked()
 	}
@@ -94,7 +79,7 @@ func (n *node) noteWritten(s *snapshot, waited int32) {
 // of the node.
 func (n *node) endRunLocked() {
 	if n.running {
-		n.ended, n.endedWith = n.now(), n.seen.version
+		n.last = n.seen
 	}
 	n.running, n.seen = false, nil
 }
@@ -102,17 +87,14 @@ func (n *node) endRunLocked() {
 // rest lets other clients go first after a run.
 func (c *call) rest() {
 	s, now := c.shared(), c.now()
-	rest := min(time.Duration(s.waits)*s.roundTrip*9/10, longestWait) - now.Sub(s.ended)
-	if s.running || rest <= 0 || !s.isCrowded(now) {
-		return
+	rest := min(time.Duration(s.waits)*s.roundTrip*9/10, remembered) - now.Sub(s.last.at)
+	if !s.running && s.isCrowded(now) && rest > 0 {
+		c.beaten, c.since = max(c.beaten, patientAfter), s.last.version
+		c.pause(rest)
 	}
-	if !c.isPatient() {
-		c.beaten, c.since = patientAfter, s.endedWith
-	}
-	c.pause(rest)
 }
 
-func (p *patience) isPatient() bool { return p.beaten >= patientAfter }
+func (c *call) isPatient() bool { return c.beaten >= patientAfter }
 
 // awaitEnd waits until another client's run ends, if the node is in one. It reports
 // whether it has waited, which it does once before each write.
@@ -129,30 +111,18 @@ func (c *call) awaitEnd(base *snapshot) bool {
 
 // giveWay lets the client go first that has replaced base.
 func (c *call) giveWay(base *snapshot) {
-	if c.beaten == 0 {
+	if c.beaten++; c.beaten == 1 {
 		c.since = base.version
 	}
-	c.beaten++
 	c.awaited = false
-	trip := c.shared().roundTrip
-	switch {
-	case !c.isPatient():
-	case untilEnd(base.version) == 0: // a run has begun
-		c.pause((runLength - 2) * trip)
-	default:
+	if trip := c.shared().roundTrip; c.isPatient() && untilEnd(base.version) == 0 {
+		c.pause((runLength - 2) * trip) // a run has begun
+	} else if c.isPatient() {
 		c.pause(random.Duration(trip)) // clients in step must not stay in step
 	}
 }
 
-// waited returns how many writes of other clients this one has waited for.
-func (c *call) waited(version int32) int32 {
-	if !c.isPatient() {
-		return 0
-	}
-	return max(version-1-c.since, 0)
-}
-
 // pause waits. If the caller's context or the client ends, the next request says so.
 func (c *call) pause(d time.Duration) {
-	_ = follow.Pause(c.ctx, c.client, &pauses.Growing{First: min(d, longestWait)})
+	_ = follow.Pause(c.ctx, c.client, &pauses.Growing{First: min(d, remembered)})
 }

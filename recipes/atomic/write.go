@@ -79,7 +79,7 @@ func (w *write) attempt(doubt bool) (verdict, error) {
 	var failed *framework.TxnError
 	switch {
 	case err == nil:
-		w.noteWritten(w.snapshotOf(session, w.data, stat), w.waited(stat.Version))
+		w.noteWritten(w.snapshotOf(session, w.data, stat), w.call)
 		w.receipt.version++
 		return applied, nil
 	case reason.Is(err, framework.ErrOutcomeUnknown), doubt: // the earlier attempt may have changed the node
