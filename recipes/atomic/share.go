@@ -27,7 +27,7 @@ type share struct {
 	running   bool          // seen is this client's own write
 	last      *snapshot     // the last write of this client's last run; of year 1 if there was none
 	beatenAt  time.Time     // when another client was faster last, or zero
-	waits     int32         // writes of others before a run: a mean in which the last run counts half
+	waits     int32         // writes of others before a run: a mean in which the last run counts a quarter
 	roundTrip time.Duration // of a request: a mean in which the last one counts a quarter
 }
 
@@ -67,7 +67,7 @@ func (n *node) noteWritten(s *snapshot, by *call) {
 	defer n.mu.Unlock()
 	n.seen = s
 	if !n.running && by.isPatient() {
-		n.waits = (n.waits + s.version - by.since) / 2
+		n.waits += (s.version - by.since - n.waits) / 4
 	}
 	n.running = true
 	if s.version%runLength == 0 && (n.isCrowded(n.now()) || s.version%(2*runLength) == 0) {
