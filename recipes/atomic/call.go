@@ -36,8 +36,8 @@ type call struct {
 	pauses  pauses.Growing // after writes that were not applied for another reason
 
 	beaten  int   // how often another client has written first
-	since   int32 // the version then, or the one with which this client began to rest
-	awaited bool  // since then, the call has waited for the end of a run
+	since   int32 // the version for which that was first, or with which a rest began
+	awaited bool  // the call has waited for the end of a run since it was beaten last
 }
 
 func (n *node) newCall(ctx context.Context, change change) *call {

@@ -28,8 +28,8 @@ type node struct {
 	turn    chan struct{}
 	receipt receipt // belongs to the call that has the turn
 
-	mu    sync.Mutex // protects the following field
-	share            // with other clients
+	mu sync.Mutex // protects the following field
+	share
 }
 
 // snapshot is what a node was like at one moment. It is immutable.

@@ -8,20 +8,21 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// share is how clients share a node that several of them write without a pause. The
-// node's version tells them whose turn it is, so that they need no other request:
+// share is what a client knows of its share in a node that several clients write
+// without a pause. The node's version tells them whose turn it is, so they need no
+// other requests:
 //
 //   - A client writes in runs. In a run, the client remembers its last write, so each
 //     write is one request. A run ends where the version is a multiple of runLength.
-//   - After its run, a client rests for nearly as many writes as other clients made
-//     while it waited for that run. So a client that has waited for long has few
-//     contenders, and the first one that comes gets the next run.
+//   - After its run, a client rests for the time of nearly as many writes as other
+//     clients made while it waited for that run. So few clients contend for the next
+//     run, and these have waited longest.
 //   - A client that was beaten several times knows from the version how many writes
-//     are left of another client's run, and that a write takes about one round trip.
-//     It tries again when that run ends.
+//     are left of another client's run, and a write takes about one round trip. The
+//     client tries again when that run ends.
 //
-// While no other client is faster, a client makes runs of twice the length, and does
-// not rest. The read between two of its runs is the chance of the other clients.
+// As long as no other client was faster, a client makes runs of twice the length and
+// does not rest. Another client has its chance when this one reads between two runs.
 type share struct {
 	seen      *snapshot     // the node as it was when it was last read or written, or nil
 	running   bool          // seen is this client's own write
@@ -33,18 +34,19 @@ type share struct {
 
 const (
 	// runLength is a power of two. With 8, eight clients need 1.5 requests for an Add.
-	// Clients wait longer for longer runs. With shorter runs, more writes fail.
+	// With longer runs, clients wait longer. With shorter runs, more writes fail.
 	runLength = 8
 
-	// patientAfter is how often a client is beaten before it waits for the end of a
-	// run. Clients that write now and then get out of each other's way sooner if they
-	// try again at once.
+	// patientAfter is how often a call is beaten before it waits for the end of a run.
+	// Clients that write now and then get out of each other's way sooner if they try
+	// again at once.
 	patientAfter = 3
 )
 
 // untilEnd returns how many writes are left of the run that a version is in.
 func untilEnd(version int32) time.Duration { return time.Duration(-version & (runLength - 1)) }
 
+// isCrowded reports whether other clients write, too.
 func (s *share) isCrowded(now time.Time) bool { return now.Sub(s.beatenAt) < remembered }
 
 func (n *node) shared() share {
@@ -58,10 +60,12 @@ func (n *node) shared() share {
 func (n *node) noteRoundTrip(began time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.roundTrip += (min(n.now().Sub(began), 2*n.roundTrip) - n.roundTrip) / 4
+	took := max(n.now().Sub(began), time.Microsecond) // a quarter of less would be zero
+	n.roundTrip += (min(took, 2*n.roundTrip) - n.roundTrip) / 4
 }
 
-// noteWritten takes down the node as a call has written it.
+// noteWritten takes down the node as a call has written it, and ends the run if it is
+// the last write of it.
 func (n *node) noteWritten(s *snapshot, by *call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,7 +88,7 @@ func (n *node) endRunLocked() {
 	n.running, n.seen = false, nil
 }
 
-// rest lets other clients go first after a run.
+// rest lets other clients go first after a run. A call that has rested is patient.
 func (c *call) rest() {
 	s, now := c.shared(), c.now()
 	rest := min(time.Duration(s.waits)*s.roundTrip*9/10, remembered) - now.Sub(s.last.at)
@@ -96,8 +100,8 @@ func (c *call) rest() {
 
 func (c *call) isPatient() bool { return c.beaten >= patientAfter }
 
-// awaitEnd waits until another client's run ends, if the node is in one. It reports
-// whether it has waited, which it does once before each write.
+// awaitEnd has a patient call wait until another client's run ends, once before each
+// write. It reports whether it has waited: base is out of date then.
 func (c *call) awaitEnd(base *snapshot) bool {
 	s, left := c.shared(), untilEnd(base.version)
 	if s.running || left == 0 || c.awaited || !c.isPatient() {
@@ -109,14 +113,14 @@ func (c *call) awaitEnd(base *snapshot) bool {
 	return true
 }
 
-// giveWay lets the client go first that has replaced base.
+// giveWay has a patient call pause after another client has replaced base.
 func (c *call) giveWay(base *snapshot) {
 	if c.beaten++; c.beaten == 1 {
 		c.since = base.version
 	}
 	c.awaited = false
 	if trip := c.shared().roundTrip; c.isPatient() && untilEnd(base.version) == 0 {
-		c.pause((runLength - 2) * trip) // a run has begun
+		c.pause((runLength - 2) * trip) // the other client's run has just begun
 	} else if c.isPatient() {
 		c.pause(random.Duration(trip)) // clients in step must not stay in step
 	}

@@ -52,7 +52,9 @@ func TestClientsShareANumber(t *testing.T) {
 	}
 }
 
-// adder and casLoop return a function that adds one to a number.
+// newAdder returns a function that adds one to a number.
+type newAdder func(*framework.Client) func(context.Context) error
+
 func adder(c *framework.Client) func(context.Context) error {
 	n := atomic.NewLong(c, "/added")
 	return func(ctx context.Context) error {
@@ -93,7 +95,7 @@ func (f figures) String() string {
 
 // measure has clients add for the time of 2,500 round trips. Each way takes a little
 // longer at random.
-func measure(t *testing.T, w *world, clients int, way time.Duration, of func(*framework.Client) func(context.Context) error) figures {
+func measure(t *testing.T, w *world, clients int, way time.Duration, of newAdder) figures {
 	t.Helper()
 	var adds []func(context.Context) error
 	for range clients {
