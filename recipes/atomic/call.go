@@ -33,7 +33,7 @@ type call struct {
 
 	synced  bool           // the next read must see all that was committed before it
 	unknown bool           // the change may be applied, and nothing tells
-	pauses  pauses.Growing // after writes that were not applied for another reason
+	pauses  pauses.Growing // before creates, and after writes that were not applied for another reason
 
 	beaten  int   // how often another client has written first
 	since   int32 // the version for which that was first, or with which a rest began
@@ -173,10 +173,11 @@ func (c *call) read(path string, synced bool) (s *snapshot, err error) {
 
 // create makes the node without any data, which stands for the zero value. So it
 // does not matter whose create was applied, if the reply is lost. A node that is
-// there already is read before it is written, because it may be ephemeral.
+// there already is read before it is written, because it may be ephemeral. A node that
+// somebody deletes time and again is created after pauses.
 func (c *call) create() error {
-	session := c.client.SessionID()
-	before := c.shared().seen
+	_ = follow.Pause(c.ctx, c.client, &c.pauses) // if ctx has ended, Create says so
+	session, before := c.client.SessionID(), c.shared().seen
 	created, err := c.client.Create(c.ctx, c.path, nil, framework.WithParents())
 	if err == nil {
 		c.noteRead(before, &snapshot{at: c.now(), session: session, exists: true, czxid: created.Czxid})
