@@ -69,7 +69,7 @@ func (s *snapshot) refusal() error {
 
 func newNode(c *framework.Client, path string, opts []Option) *node {
 	n := &node{client: c, path: path, events: event.Of(c, path), turn: make(chan struct{}, 1)}
-	n.share = share{last: &snapshot{}, roundTrip: time.Millisecond}
+	n.share = share{last: &snapshot{}, roundTrip: 10 * time.Millisecond} // a guess
 	n.cfg.check(path)
 	for _, o := range opts {
 		if o == nil {

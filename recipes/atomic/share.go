@@ -28,7 +28,7 @@ type share struct {
 	running   bool          // seen is this client's own write
 	last      *snapshot     // the last write of this client's last run; of year 1 if there was none
 	beatenAt  time.Time     // when another client was faster last, or zero
-	waits     int32         // writes of others before a run: a mean in which the last run counts a quarter
+	waits     float64       // writes of others before a run: a mean in which the last run counts a quarter
 	roundTrip time.Duration // of a request: a mean in which the last one counts a quarter
 }
 
@@ -56,12 +56,12 @@ func (n *node) shared() share {
 }
 
 // noteRoundTrip takes down how long a request took. A request that was held up counts
-// as twice the mean.
+// as little more than the mean: other clients are not as slow.
 func (n *node) noteRoundTrip(began time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	took := max(n.now().Sub(began), time.Microsecond) // a quarter of less would be zero
-	n.roundTrip += (min(took, 2*n.roundTrip) - n.roundTrip) / 4
+	n.roundTrip += (min(took, n.roundTrip*5/4) - n.roundTrip) / 4
 }
 
 // noteWritten takes down the node as a call has written it, and ends the run if it is
@@ -71,7 +71,7 @@ func (n *node) noteWritten(s *snapshot, by *call) {
 	defer n.mu.Unlock()
 	n.seen = s
 	if !n.running && by.isPatient() {
-		n.waits += (s.version - by.since - n.waits) / 4
+		n.waits += (float64(s.version-by.since) - n.waits) / 4
 	}
 	n.running = true
 	if s.version%runLength == 0 && (n.isCrowded(n.now()) || s.version%(2*runLength) == 0) {
@@ -91,7 +91,7 @@ func (n *node) endRunLocked() {
 // rest lets other clients go first after a run. A call that has rested is patient.
 func (c *call) rest() {
 	s, now := c.shared(), c.now()
-	rest := min(time.Duration(s.waits)*s.roundTrip*9/10, remembered) - now.Sub(s.last.at)
+	rest := min(time.Duration(s.waits*0.9*float64(s.roundTrip)), remembered) - now.Sub(s.last.at)
 	if !s.running && s.isCrowded(now) && rest > 0 {
 		c.beaten, c.since = max(c.beaten, patientAfter), s.last.version
 		c.pause(rest)
