@@ -16,7 +16,8 @@ import (
 //     write is one request. A run ends where the version is a multiple of runLength.
 //   - After its run, a client rests for the time of nearly as many writes as other
 //     clients made while it waited for that run. So few clients contend for the next
-//     run, and these have waited longest.
+//     run, and these have waited longest. A random part of the rest keeps clients from
+//     resting at the same time, again and again.
 //   - A client that was beaten several times knows from the version how many writes
 //     are left of another client's run, and a write takes about one round trip. The
 //     client tries again when that run ends.
@@ -60,8 +61,7 @@ func (n *node) shared() share {
 func (n *node) noteRoundTrip(began time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	took := max(n.now().Sub(began), time.Microsecond) // a quarter of less would be zero
-	n.roundTrip += (min(took, n.roundTrip*5/4) - n.roundTrip) / 4
+	n.roundTrip += (min(max(n.now().Sub(began), time.Microsecond), n.roundTrip*5/4) - n.roundTrip) / 4
 }
 
 // noteWritten takes down the node as a call has written it, and ends the run if it is
@@ -71,7 +71,7 @@ func (n *node) noteWritten(s *snapshot, by *call) {
 	defer n.mu.Unlock()
 	n.seen = s
 	if !n.running && by.isPatient() {
-		n.waits += (float64(s.version-by.since) - n.waits) / 4
+		n.waits += (float64(s.version-1-by.since) - n.waits) / 4
 	}
 	n.running = true
 	if s.version%runLength == 0 && (n.isCrowded(n.now()) || s.version%(2*runLength) == 0) {
@@ -91,9 +91,10 @@ func (n *node) endRunLocked() {
 // rest lets other clients go first after a run. A call that has rested is patient.
 func (c *call) rest() {
 	s, now := c.shared(), c.now()
-	rest := min(time.Duration(s.waits*0.9*float64(s.roundTrip)), remembered) - now.Sub(s.last.at)
-	if !s.running && s.isCrowded(now) && rest > 0 {
-		c.beaten, c.since = max(c.beaten, patientAfter), s.last.version
+	most := min(time.Duration(s.waits*float64(s.roundTrip)), remembered)
+	rest := most - random.Duration(most/5+1) - now.Sub(s.last.at)
+	if !s.running && s.isCrowded(now) && rest > 0 && !c.isPatient() {
+		c.beaten, c.since = patientAfter, s.last.version
 		c.pause(rest)
 	}
 }
