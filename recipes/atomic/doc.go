@@ -72,8 +72,8 @@
 // Processes that write without a pause take turns of up to eight writes. Within its
 // turn, a process writes once in each round trip. Then the process rests until the
 // others have had most of their turns. Eight processes need about 1.5 requests for an
-// Add, and an Add takes a few dozen round trips at most. With more processes, it takes
-// longer in proportion.
+// Add, most Adds take one round trip, and one in a hundred takes more than 80. With
+// more processes, the slow ones take longer in proportion.
 //
 // A turn belongs to the process whose write arrives first. So a process with twice
 // the latency of the others may starve. Curator's DistributedAtomicLong can go on
