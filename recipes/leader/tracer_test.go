@@ -3,6 +3,7 @@ package leader_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,7 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 				require.ErrorIs(t, err, leader.ErrNotLeader, "it has stepped down already")
 			}
 			w.await(t, second)
+			synctest.Wait() // the tracer is told before the release returns, and the next may lead before that
 			require.EqualValues(t, 1, tracer.Revoked.Load())
 			w.closeAll(t, "/l", first, second)
 		})
