@@ -232,6 +232,7 @@ func TestThirdWriterDoesNotEnterBesideADowngradedReader(t *testing.T) {
 		time.Sleep(time.Second)
 		downgraded := hold(t, p.holder.Context(), readerAt(p.one))
 		require.NoError(t, p.holder.Release(t.Context()))
+		time.Sleep(time.Second) // the third has noticed that before the reader goes
 		require.NoError(t, p.next.Wait(t).Release(t.Context()))
 		time.Sleep(time.Second)
 		require.False(t, third.IsOver())
