@@ -209,11 +209,12 @@ func (s *InterProcessSemaphore) take(
 	under, done := gate.WithContext(ctx)
 	defer orRetire(&h, done)
 	asked, atGate := &leasesAsked{n: n}, gate.Hold()
-	h, refusal := s.leases.Take(ctx, seat.Turn{
+	h, refusal := seat.Turn{
+		Of:   &s.leases,
 		Gate: atGate.Seat().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: atGate.Seat().Unwatch,
 		OnBlocked: atGate.NoteBeyond,
 		OnTrouble: func(err error) { atGate.NoteTroubleBeyond(under, err) },
-	}, a)
+	}.Take(ctx, a)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil
 		if gateClosed && ctx.Err() != nil {

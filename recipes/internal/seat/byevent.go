@@ -97,43 +97,6 @@ func (c *contender) isFirst(b *blocker) bool {
 	return c.isNext && isGone(b.watch) && b.watch.InOrder() && c.own.isSet()
 }
 
-// ownWatch is the watch of a contender on its own node, with the data that the
-// node had when the watch was set.
-//
-// It fires when the node is deleted, which saves a request, and every node is
-// deleted in the end. Only the watch of a node that stays is stopped.
-type ownWatch struct {
-	data  []byte
-	watch *framework.Watch
-}
-
-// isSet reports whether the watch is there, and nothing has happened to the node
-// since it was set.
-func (w *ownWatch) isSet() bool {
-	if w == nil {
-		return false
-	}
-	return !isDone(w.watch)
-}
-
-// changed is closed when something has happened to the node. It is nil if there
-// is no watch.
-func (w *ownWatch) changed() <-chan struct{} {
-	if w == nil {
-		return nil
-	}
-	return w.watch.Done()
-}
-
-// afterChange calls f when something has happened to the node, unless the function
-// returned is called before.
-func (w *ownWatch) afterChange(f func()) (stop func() bool) {
-	if w == nil {
-		return func() bool { return false }
-	}
-	return w.watch.AfterFunc(f)
-}
-
 // watchSelf watches our own node, if that is asked for, or if it saves the next
 // look at the queue. In the latter case the contender goes on without the watch
 // if there is an error: it looks, as it would have done.

@@ -2,7 +2,6 @@ package seat
 
 import (
 	"context"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -19,9 +18,8 @@ type Hold struct {
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	dir    string    // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
-	policy Policy    // what becomes of the seat when the hold ends
-	since  time.Time // when a minimum hold began
+	dir    string // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
+	policy Policy // what becomes of the seat when the hold ends
 
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again
@@ -198,3 +196,45 @@ func (h *Hold) Retire() {
 		_ = h.giveUp(Ended)
 	}
 }
+
+// LeaseOf returns the lease of a share. The lease has the values of ctx.
+func (h *Hold) LeaseOf(ctx context.Context) *Lease {
+	l := &Lease{hold: h}
+	l.life, l.end = context.WithCancelCause(h.ctx)
+	l.workIn(leased{l.life, ctx, h})
+	return l
+}
+
+// Beside returns a hold on a seat that exists beside the holder's, for a node of the
+// lock of, in the place of the holder's: a writer goes on as a reader. The token is
+// the holder's. It returns nil if the node cannot be trusted by now.
+func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
+	q := h.seat.lane
+	s := &Seat{lane: q, shared: true, terms: of.Terms(nil)}
+	s.terms.Token = h.seat.token
+	q.mu.Lock()
+	q.live = append(q.live, s)
+	q.mu.Unlock()
+	beside := s.admit([]framework.Created{node}, nil)
+	if beside == nil {
+		s.become(Gone)
+		q.vacate(s)
+	}
+	return beside
+}
+
+// NoteBeyond records how things stand behind the lock, for the errors of those who
+// do not get so far: its holder has seen another queue.
+func (h *Hold) NoteBeyond(r NotAdmitted) {
+	q := h.seat.lane
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !r.Seen.IsZero() && q.beyond != nil {
+		r.Recall(*q.beyond)
+	}
+	q.beyond = &r
+}
+
+// NoteTroubleBeyond records an error that the holder has outlasted behind the lock, or
+// with nil that all is well for it, under its ctx.
+func (h *Hold) NoteTroubleBeyond(ctx context.Context, err error) { h.seat.lane.noteTrouble(ctx, err) }

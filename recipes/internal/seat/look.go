@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -12,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
@@ -56,14 +56,6 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 	return order.StandingOf(ours, queue, c.lock.cfg.Blocks), nil
 }
 
-// excluding returns the kinds of nodes with which the lock is not shared.
-func (l *Lock) excluding() []string {
-	if !l.isShared() {
-		return l.cfg.Kinds
-	}
-	return slices.DeleteFunc(slices.Clone(l.cfg.Kinds), func(kind string) bool { return kind == l.cfg.Readers })
-}
-
 // entry returns our node as an entry of the queue.
 func (c *contender) entry() (order.Entry, error) {
 	name := path.Base(c.node.Path)
@@ -73,21 +65,6 @@ func (c *contender) entry() (order.Entry, error) {
 	}
 	ours.Czxid = c.node.Czxid
 	return ours, nil
-}
-
-// resolve returns the entries among the children so that they can be compared
-// with ours. If the server had a number left for ours, all entries without one
-// come after it, and their order does not matter.
-func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string) (order.Contenders, error) {
-	all := order.InListing(children, l.cfg.Kinds...)
-	if !ours.Overflowed() {
-		return all, nil
-	}
-	read, err := l.readCzxids(ctx, slices.Collect(all.Each))
-	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
-		err = errStale // it was deleted after the listing
-	}
-	return order.InQueue(read), err
 }
 
 // noteStanding records how we stand in the queue.
@@ -336,4 +313,24 @@ func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watc
 	}
 	complete = true
 	return watch, nil
+}
+
+var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
+
+// noteOwner notes who owns a node ahead. A node that no session owns stays until
+// somebody deletes it: a tool has made it, or a backup was restored. A contender that
+// waits says so in the log, once for each lock object.
+func (c *contender) noteOwner(node string, stat *zk.Stat) {
+	c.seen.noteOwner(node, stat.EphemeralOwner)
+	if stat.EphemeralOwner != 0 || !c.attempt.Wait || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
+		return
+	}
+	of := &c.lock.cfg
+	event.OfLock(of.Client, of.Path).Emit(eventUnowned, nil, event.Of(of.Client, znode.Join(of.Path, node)).Path())
+}
+
+// recallHolder reads the holder, unless the last look or attempt has read it.
+func (c *contender) recallHolder(ctx context.Context) {
+	c.seen.RecallHolder(c.refused.seen)
+	c.readNewHolder(ctx)
 }

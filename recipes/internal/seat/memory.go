@@ -25,7 +25,7 @@ func (q *lane) noteBlocked(w *waiter, r NotAdmitted) {
 	defer q.mu.Unlock()
 	r.RecallHolder(q.seen)
 	q.seen, q.keepsOut = r, w.isShared() || !w.of.isReader(r.Holder)
-	q.turnAwayLocked(w.seat, r, r.Ahead+1)
+	w.seat.reading.turnAwayLocked(r, r.Ahead+1)
 }
 
 // noteOursLocked records that a seat of ours has the lock.
@@ -137,32 +137,14 @@ func (q *lane) noteTrouble(ctx context.Context, err error) {
 	q.trouble = err
 }
 
-// NoteBeyond records how things stand behind the lock, for the errors of those who
-// do not get so far: its holder has seen another queue.
-func (h *Hold) NoteBeyond(r NotAdmitted) {
-	q := h.seat.lane
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !r.Seen.IsZero() && q.beyond != nil {
-		r.Recall(*q.beyond)
+// refuseGone returns the error of an acquire whose context has ended while it waited
+// in the line.
+func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
+	var r NotAdmitted
+	if ahead := q.leave(ctx, w); ahead > 0 {
+		r = q.standingBehind(ahead)
 	}
-	q.beyond = &r
-}
-
-// NoteTroubleBeyond records an error that the holder has outlasted behind the lock, or
-// with nil that all is well for it, under its ctx.
-func (h *Hold) NoteTroubleBeyond(ctx context.Context, err error) { h.seat.lane.noteTrouble(ctx, err) }
-
-// Beyond returns what was recorded by NoteBeyond last.
-func (l *Lock) Beyond() NotAdmitted {
-	q := lanes.lookUp(laneKeyOf(l))
-	if q == nil {
-		return NotAdmitted{}
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.beyond == nil {
-		return NotAdmitted{}
-	}
-	return *q.beyond
+	r.Err = ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
+	w.of.noteOutage(ctx, &r) // also if nobody is ahead: the driver may not have noticed
+	return w.of.Refuse(ctx, &r)
 }

@@ -20,6 +20,7 @@ type Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watc
 
 // Turn is a contender's turn to take places.
 type Turn struct {
+	Of   *Lock             // whose nodes the places are
 	Gate framework.Created // our node at the gate, which nobody passes as long as it is there
 	Open context.Context   // ends with the turn, and also with the context of Take
 	Wanted
@@ -31,6 +32,7 @@ type Turn struct {
 	OnBlocked func(NotAdmitted)
 	OnTrouble func(error)
 
+	c    *contender
 	left bool // nobody but us watches our node at the gate any more
 }
 
@@ -49,19 +51,19 @@ var ErrTurnOver = errors.New("the turn is over")
 // that node is gone, no place is taken. The caller must delete the nodes that are
 // returned.
 //
-// A waiter outlasts every outage, as in Run.
-func (l *Lock) Take(ctx context.Context, t Turn, a Attempt) (*Hold, *NotAdmitted) {
-	c := newContender(l, a)
-	c.node, c.onBlocked, c.recovery.Tell = t.Gate, t.OnBlocked, t.OnTrouble
+// A waiter retries through every outage, as a contender does.
+func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
+	l, c := t.Of, newContender(t.Of, a)
+	t.c, c.node, c.onBlocked, c.recovery.Tell = c, t.Gate, t.OnBlocked, t.OnTrouble
 	client := framework.Extend(l.cfg.Client)
 	ctx, t.Open = client.OnTrouble(ctx, c.recovery.Note), client.OnTrouble(t.Open, c.recovery.Note)
 	for {
-		nodes, err := l.stepAtPlaces(ctx, c, &t)
+		nodes, err := t.step(ctx)
 		switch {
 		case err == nil:
 			c.recovery.Recovered()
 			l.refused.Store(nil)
-			return l.takeHold(c, nodes), nil
+			return t.hold(nodes), nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
 		case !reason.Is(err, errStale) && t.Open.Err() == nil && c.outlasts(t.Open, err):
@@ -77,9 +79,10 @@ func (l *Lock) Take(ctx context.Context, t Turn, a Attempt) (*Hold, *NotAdmitted
 	}
 }
 
-// takeHold returns the hold of places that were taken. It is nil, and the nodes go, if
+// hold returns the hold of places that were taken. It is nil, and the nodes go, if
 // they cannot be trusted by now.
-func (l *Lock) takeHold(c *contender, nodes []framework.Created) *Hold {
+func (t *Turn) hold(nodes []framework.Created) *Hold {
+	l, c := t.Of, t.c
 	h := NewHold(l.Terms(c.data), nodes...)
 	if h == nil {
 		deleteInBackground(l.cfg.Client, nodes)
@@ -88,21 +91,22 @@ func (l *Lock) takeHold(c *contender, nodes []framework.Created) *Hold {
 	return h
 }
 
-// stepAtPlaces looks at the places once. A waiter looks without watches first, because
+// step looks at the places once. A waiter looks without watches first, because
 // that is usually enough.
-func (l *Lock) stepAtPlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
-	now, err := l.lookAtPlaces(c, t, false)
+func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
+	c := t.c
+	now, err := t.look(false)
 	if err == nil && !now.fits(t.N) && c.attempt.Wait {
-		now, err = l.lookAtPlaces(c, t, true)
+		now, err = t.look(true)
 		defer now.stop()
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case now.fits(t.N):
-		return l.takePlaces(ctx, c, t)
+		return t.take(ctx)
 	}
-	c.noteTaken(now.taken)
+	c.noteQueue(firstOf(now.taken, c.lock.cfg.Kinds), len(now.taken))
 	if !c.attempt.Wait {
 		c.readHolder(t.Open)
 		return nil, errHeld
@@ -121,14 +125,14 @@ func (l *Lock) stepAtPlaces(ctx context.Context, c *contender, t *Turn) ([]frame
 const mostPlaces = 1 << 20
 
 // take makes the nodes in the place of ours at the gate.
-func (l *Lock) takePlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
+func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	if t.N > mostPlaces {
 		return nil, framework.ErrRequestTooLarge
 	}
-	of := &l.cfg
+	of := &t.Of.cfg
 	ops := make([]framework.TxnOp, t.N, t.N+1)
 	for i := range ops {
-		ops[i] = l.createOp(c.data)
+		ops[i] = t.createOp()
 	}
 	t.Leave()
 	t.left = true
@@ -182,8 +186,8 @@ func doneOf(w *framework.Watch) <-chan struct{} {
 
 // look looks at the places and at the limit. If the parent is missing, no place
 // is taken, and none will be before our turn ends.
-func (l *Lock) lookAtPlaces(c *contender, t *Turn, watch bool) (now taken, err error) {
-	ctx, of := t.Open, &l.cfg
+func (t *Turn) look(watch bool) (now taken, err error) {
+	ctx, l, of := t.Open, t.Of, &t.Of.cfg
 	if watch {
 		now.taken, _, now.changed, err = of.Client.ChildrenW(ctx, of.Path)
 	} else {
@@ -193,44 +197,43 @@ func (l *Lock) lookAtPlaces(c *contender, t *Turn, watch bool) (now taken, err e
 		l.warnOfOthers(now.taken)
 	}
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		now.limit, now.limited, err = l.readLimit(ctx, t.Wanted, watch)
+		now.limit, now.limited, err = t.readLimit(ctx, l, watch)
 	}
 	if err == nil && t.left && watch {
 		there := false
-		if there, _, now.gate, err = of.Client.ExistsW(ctx, c.node.Path); err == nil && !there {
+		if there, _, now.gate, err = of.Client.ExistsW(ctx, t.Gate.Path); err == nil && !there {
 			err = errStale
 		}
 	}
-	if c.node.Session.Context().Err() != nil {
+	if t.Gate.Session.Context().Err() != nil {
 		err = errStale
 	}
 	return now, err
 }
 
-// readLimit reads the limit, and tells it.
-func (l *Lock) readLimit(ctx context.Context, want Wanted, watch bool) (n int, changed *framework.Watch, err error) {
+// readLimit reads the limit of a lock, and tells it.
+func (w Wanted) readLimit(ctx context.Context, l *Lock, watch bool) (n int, changed *framework.Watch, err error) {
 	n, changed, err = l.cfg.Count(ctx, watch)
-	if err == nil && want.OnLimit != nil {
-		want.OnLimit(n)
+	if err == nil && w.OnLimit != nil {
+		w.OnLimit(n)
 	}
 	return n, changed, err
 }
 
-// noteTaken records how many places are taken, and by whom the first, to name one
-// in errors.
-func (c *contender) noteTaken(names []string) {
+// firstOf returns the node of the first contender in a listing, to name it in errors.
+func firstOf(names, kinds []string) string {
 	var first order.Entry
-	for e := range order.InListing(names, c.lock.cfg.Kinds...).Each {
+	for e := range order.InListing(names, kinds...).Each {
 		if first.Node == "" || order.Compare(e, first) < 0 {
 			first = e
 		}
 	}
-	c.noteQueue(first.Node, len(names))
+	return first.Node
 }
 
 // createOp returns the operation that makes a contender's node in a transaction.
-func (l *Lock) createOp(data []byte) framework.TxnOp {
-	return framework.CreateOp(l.newNode, data,
+func (t *Turn) createOp() framework.TxnOp {
+	return framework.CreateOp(t.Of.newNode, t.c.data,
 		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
 }
 
@@ -241,19 +244,4 @@ func createdBy(results []framework.TxnResult) []framework.Created {
 		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
 	}
 	return nodes
-}
-
-// LookFirst refuses an attempt that does not wait, if the last one was refused less
-// than looksLast ago and the places that are wanted do not fit now. It returns nil if
-// the attempt has to take its turn.
-func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
-	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
-		limit, _, err := l.readLimit(ctx, want, false)
-		if err != nil || want.N <= limit-len(names) {
-			return err
-		}
-		c.noteTaken(names)
-		c.recallHolder(ctx)
-		return errHeld
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
@@ -11,19 +12,10 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// outcome is what becomes of a seat when a hold on it ends.
-type outcome uint8
-
-const (
-	stays    outcome = iota // others hold it, or it was handed on, or is parked
-	rests                   // nobody gets it until its minimum hold is over
-	goesBack                // its nodes are deleted
-)
-
 // release decides what becomes of a seat whose holder gives it up: it is handed on,
 // parked or given back. A seat can be parked only if nobody else queues, which may
 // take a request. That comes first, and everything is judged again behind it.
-func (q *lane) release(ctx context.Context, h *Hold) error {
+func (h *Hold) release(ctx context.Context) error {
 	s := h.seat
 	decided := false
 	defer func() {
@@ -31,58 +23,33 @@ func (q *lane) release(ctx context.Context, h *Hold) error {
 			h.drop()
 		}
 	}()
-	if h.policy.CachedUses > 0 && q.mustHeed(h) {
-		q.heedOthers(ctx, h)
+	if h.policy.CachedUses > 0 && h.mustHeed() {
+		h.heedOthers(ctx)
 	}
-	what := q.decideRelease(h)
+	what := s.lane.decideRelease(h)
 	decided = true
 	switch what {
 	case rests:
-		q.rest(ctx, h)
+		s.minimum.rest(ctx)
 	case goesBack:
 		return s.giveBack(ctx, h)
 	}
 	return nil
 }
 
-func (q *lane) decideRelease(h *Hold) outcome {
-	s := h.seat
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if h.mustRest() && s.rest(h) {
-		s.rests = true
-		return rests
-	}
-	if !s.unseat(h) {
-		return stays
-	}
-	next := q.line.first()
-	switch {
-	case !s.mayPass():
-	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.mayParkLocked()):
-		q.sitLocked(next, s)
-		return stays
-	case next == nil && h.mayPark() && s.mayParkLocked() && s.park():
-		q.parkLocked(s, h.policy.CachedIdle)
-		return stays
-	}
-	s.become(Leaving)
-	return goesBack
-}
-
 // mayHandOn reports whether the policy lets the next goroutine of the client have the
 // seat, although others may wait.
 func (h *Hold) mayHandOn() bool {
 	s := h.seat
-	return s.turns <= h.policy.HandOvers && s.heldFor() < h.policy.HandOver
+	return s.turns <= h.policy.HandOvers && time.Since(s.granted) < h.policy.HandOver
 }
 
 // giveUp ends a hold without shares, and returns why a node may still exist.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
 	defer h.Trace().Gone()
 	defer func() { h.Trace().Released(ctx, err) }()
-	if q := h.seat.lane; q != nil {
-		return q.release(ctx, h)
+	if h.seat.lane != nil {
+		return h.release(ctx)
 	}
 	h.seat.unseat(h)
 	h.seat.become(Leaving)
@@ -131,7 +98,7 @@ func (s *Seat) retire() {
 		return
 	}
 	s.unwatch()
-	s.waive()
+	waive(s)
 	if !s.isSpent() {
 		deleteInBackground(s.terms.Client, s.nodes)
 	}
@@ -158,7 +125,7 @@ func (s *Seat) gone(err error) {
 // behind that, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unwatch()
-	s.waive()
+	waive(s)
 	begun := false
 	defer func() {
 		if !begun { // the user's tracer has panicked
@@ -335,3 +302,36 @@ var Ended = func() context.Context {
 	cancel()
 	return ctx
 }()
+
+// mayPark reports whether the policy lets the seat stay in the process.
+func (h *Hold) mayPark() bool {
+	s := h.seat
+	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && s.mayPass() && s.isConnected()
+}
+
+// mayParkLocked reports whether no other contender wants the lock, as far as this client
+// knows.
+func (s *Seat) mayParkLocked() bool {
+	return s.parking != nil && !s.parking.othersCame() && !s.reading.isClosed()
+}
+
+// mustHeed reports whether the last holder's release must set the watch on the queue,
+// because the seat could be parked then.
+func (h *Hold) mustHeed() bool {
+	s := h.seat
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	return h.mayPark() && s.parking == nil && !s.reading.isClosed() && s.isLast()
+}
+
+// heedOthers looks at the queue with a watch, before a seat may be parked. The watch
+// also fires for contenders that have left again: they have found the lock held.
+func (h *Hold) heedOthers(ctx context.Context) {
+	under, done := h.duringRelease(ctx)
+	defer done()
+	if watch := watchAlone(under, h.seat); watch != nil {
+		h.seat.lane.mu.Lock()
+		defer h.seat.lane.mu.Unlock()
+		heedLocked(h.seat, watch)
+	}
+}

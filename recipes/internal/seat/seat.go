@@ -3,6 +3,7 @@ package seat
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -339,5 +340,14 @@ func (s *Seat) holdersStoppedLocked() {
 func (s *Seat) NodeDeleted() {
 	if s.hasNodes() {
 		s.lose(ErrNodeDeleted)
+	}
+}
+
+// ours describes a seat of ours as the holder.
+func (s *Seat) ours() NotAdmitted {
+	node := s.nodes[0]
+	return NotAdmitted{
+		Seen: time.Now(), Ahead: 1,
+		Holder: path.Base(node.Path), HolderData: s.terms.Data, HolderSession: node.Session.ID(),
 	}
 }

@@ -279,7 +279,7 @@ func (s *Seat) request(byOthers bool) {
 	case s.terms.Revocable:
 		s.lose(ErrRevoked)
 	case s.lane != nil:
-		s.lane.unpark(s)
+		unpark(s)
 	}
 }
 
@@ -311,4 +311,67 @@ func (s *Seat) RequestedByOthers() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.watched.byOthers.context().Done()
+}
+
+// ownWatch is the watch of a contender on its own node, with the data that the
+// node had when the watch was set.
+//
+// It fires when the node is deleted, which saves a request, and every node is
+// deleted in the end. Only the watch of a node that stays is stopped.
+type ownWatch struct {
+	data  []byte
+	watch *framework.Watch
+}
+
+// isSet reports whether the watch is there, and nothing has happened to the node
+// since it was set.
+func (w *ownWatch) isSet() bool {
+	if w == nil {
+		return false
+	}
+	return !isDone(w.watch)
+}
+
+// changed is closed when something has happened to the node. It is nil if there
+// is no watch.
+func (w *ownWatch) changed() <-chan struct{} {
+	if w == nil {
+		return nil
+	}
+	return w.watch.Done()
+}
+
+// afterChange calls f when something has happened to the node, unless the function
+// returned is called before.
+func (w *ownWatch) afterChange(f func()) (stop func() bool) {
+	if w == nil {
+		return func() bool { return false }
+	}
+	return w.watch.AfterFunc(f)
+}
+
+// signal is something that happens once. Few wait for it, so that it has a context only
+// when somebody asks. The mutex of its owner protects it.
+type signal struct {
+	on  bool            // it has happened
+	ctx context.Context // ends then
+	end context.CancelFunc
+}
+
+func (s *signal) happen() {
+	s.on = true
+	if s.end != nil {
+		s.end()
+	}
+}
+
+// context returns a context that ends when it happens.
+func (s *signal) context() context.Context {
+	if s.ctx == nil {
+		s.ctx, s.end = context.WithCancel(context.Background())
+		if s.on {
+			s.end()
+		}
+	}
+	return s.ctx
 }

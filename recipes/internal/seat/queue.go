@@ -2,6 +2,9 @@ package seat
 
 import (
 	"context"
+	"log/slog"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -10,7 +13,9 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/order"
 )
@@ -139,4 +144,112 @@ func (l *Lock) participant(e order.Entry, path string, data []byte, stat *zk.Sta
 		Since:   time.UnixMilli(stat.Ctime),
 		Data:    order.Clip(data),
 	}
+}
+
+// excluding returns the kinds of nodes with which the lock is not shared.
+func (l *Lock) excluding() []string {
+	if !l.isShared() {
+		return l.cfg.Kinds
+	}
+	return slices.DeleteFunc(slices.Clone(l.cfg.Kinds), func(kind string) bool { return kind == l.cfg.Readers })
+}
+
+// resolve returns the entries among the children so that they can be compared
+// with ours. If the server had a number left for ours, all entries without one
+// come after it, and their order does not matter.
+func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string) (order.Contenders, error) {
+	all := order.InListing(children, l.cfg.Kinds...)
+	if !ours.Overflowed() {
+		return all, nil
+	}
+	read, err := l.readCzxids(ctx, slices.Collect(all.Each))
+	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
+		err = errStale // it was deleted after the listing
+	}
+	return order.InQueue(read), err
+}
+
+// czxidReads is the number of nodes that are read at once.
+const czxidReads = 32
+
+// readCzxids asks the server for the czxids of overflowed contenders, and
+// leaves out those that have gone. Usually there are none, and it sends no
+// request.
+func (l *Lock) readCzxids(ctx context.Context, all []order.Entry) ([]order.Entry, error) {
+	var unknown []*order.Entry
+	for i := range all {
+		if all[i].LacksCzxid() {
+			unknown = append(unknown, &all[i])
+		}
+	}
+	err := make(follow.Slots, czxidReads).Each(len(unknown), func(i int) error {
+		there, stat, err := l.cfg.Client.Exists(ctx, znode.Join(l.cfg.Path, unknown[i].Node))
+		if there {
+			unknown[i].Czxid = stat.Czxid
+		}
+		return err
+	})
+	return slices.DeleteFunc(all, order.Entry.LacksCzxid), err
+}
+
+// recipesByKind names the recipes whose contenders have these names.
+var recipesByKind = map[string]string{
+	"lock-":    "mutex or leader selector",
+	"latch-":   "leader latch",
+	"__READ__": "read/write lock",
+	"__WRIT__": "read/write lock",
+	"lease-":   "semaphore",
+}
+
+var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
+
+// warnOfOthers warns once of contenders of another recipe at the lock's path.
+// Neither recipe waits for the other, so that both hold, or lead: a trap in an
+// update that goes from one recipe to another. A semaphore's nodes are one level
+// further down, in folders, so that only a semaphore lists them.
+func (l *Lock) warnOfOthers(names []string) {
+	if l.warned.Load() || !l.hasOthers(names) {
+		return
+	}
+	of := &l.cfg
+	others := slices.DeleteFunc(slices.Collect(maps.Keys(recipesByKind)), func(kind string) bool {
+		return slices.Contains(of.Kinds, kind)
+	})
+	for other := range order.InListing(names, others...).Each {
+		if l.warned.CompareAndSwap(false, true) {
+			event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
+				slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
+				slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[other.Kind]),
+				event.Of(of.Client, znode.Join(of.Path, other.Node)).Path())
+		}
+		return
+	}
+}
+
+// hasOthers reports whether there are names that are not the recipe's own. Usually
+// there are none.
+func (l *Lock) hasOthers(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return !order.IsNode(name, l.cfg.Kinds...) })
+}
+
+// peek returns the state of the queue without queueing. The result is the same
+// as for an attempt that does not wait and finds the lock held.
+func (l *Lock) peek(ctx context.Context) (NotAdmitted, error) {
+	children, err := insider.Of(l.cfg.Client).Siblings(ctx, l.cfg.Path)
+	if reason.Is(err, zk.ErrNoNode) {
+		return NotAdmitted{}, nil
+	}
+	if err != nil {
+		return NotAdmitted{}, err
+	}
+	last := order.Entry{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come after all others
+	queue, err := l.resolve(ctx, last, children)
+	if err != nil {
+		return NotAdmitted{}, err
+	}
+	now := order.StandingOf(last, queue, order.Exclusive)
+	c := contender{lock: l}
+	c.noteQueue(now.First, now.Ahead)
+	c.readHolder(ctx)
+	return c.seen, nil
 }
