@@ -159,7 +159,6 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 
 // win passes the gate and takes n leases.
 func (s *InterProcessSemaphore) win(ctx context.Context, a seat.Attempt, n int) (*seat.Hold, error) {
-	a = a.Remembering()
 	if !a.Wait {
 		if err := s.refuseTry(ctx, a, n); err != nil {
 			return nil, err
@@ -213,7 +212,7 @@ func (s *InterProcessSemaphore) take(
 		Of:   &s.leases,
 		Gate: atGate.Seat().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: atGate.Seat().Unwatch,
 		OnBlocked: atGate.NoteBeyond,
-		OnTrouble: func(err error) { atGate.NoteTroubleBeyond(under, err) },
+		OnTrouble: func(err error) { atGate.NoteErrorBeyond(under, err) },
 	}.Take(ctx, a)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil
@@ -223,7 +222,7 @@ func (s *InterProcessSemaphore) take(
 		if reason.Is(refusal.Err, seat.ErrTurnOver) || gateClosed {
 			return nil, nil
 		}
-		return nil, s.refuse(under, a, refusal, asked)
+		return nil, s.refuse(under, refusal, asked)
 	}
 	atGate.Seat().Spent()
 	atGate.NoteBeyond(seat.NotAdmitted{}) // nobody is in the way any more
@@ -239,7 +238,7 @@ func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a seat.Attempt, n
 	if refusal == nil {
 		return nil
 	}
-	return s.refuse(ctx, a, refusal, asked)
+	return s.refuse(ctx, refusal, asked)
 }
 
 // leasesAsked is how many leases an acquire asks for, and what it has read of
@@ -257,10 +256,9 @@ func (l *leasesAsked) wanted() seat.Wanted {
 func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }
 
 // refuse returns the error of an acquire that was refused at the leases.
-func (s *InterProcessSemaphore) refuse(ctx context.Context, a seat.Attempt, r *seat.NotAdmitted, asked *leasesAsked) error {
+func (s *InterProcessSemaphore) refuse(ctx context.Context, r *seat.NotAdmitted, asked *leasesAsked) error {
 	seen := !r.Seen.IsZero() // the leases, by this attempt
-	r.Recall(s.gate.Beyond())
-	a.Recall(r)
+	r.Recall(s.gate.Seen())
 	if asked.tooLow() && (r.Err == nil || ctx.Err() != nil) { // ctx may end a moment after its copy
 		return s.leases.RefuseLimit(r, asked.n, asked.limit)
 	}

@@ -32,14 +32,14 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	s := w.seat
 	c := newContender(w.of, a)
 	c.lane, c.waiter = q, w
-	c.recovery.Note(w.trouble)
+	c.recovery.Note(w.lastError)
 	q.mu.Lock()
 	c.node, c.mayHaveTwin, s.queued = s.queued, s.hadTwin, framework.Created{}
 	q.mu.Unlock()
 	if c.node.Path != "" {
 		c.node.Path = pathIn(w.of.cfg.Path, c.node)
 	}
-	c.recovery.Tell = func(err error) { q.noteTrouble(ctx, err) }
+	c.recovery.Tell = func(err error) { q.noteError(ctx, err) }
 	for {
 		if refusal := c.run(ctx); refusal != nil {
 			q.complete(refusal, w, c.wasQueued)

@@ -73,15 +73,8 @@ func Reenter(ctx context.Context, key any) (*Lease, error) {
 	if joined, err := h.Join(); !joined {
 		return nil, err
 	}
-	l, complete := h.LeaseOf(ctx), false
-	defer func() {
-		if !complete { // the user's code has panicked, and no caller will get the lease
-			l.Release(ctx)
-		}
-	}()
 	h.Trace().Reentered(ctx)
-	complete = true
-	return l, nil
+	return h.LeaseOf(ctx), nil
 }
 
 // Join adds a share, unless the hold is over, or lost.
@@ -223,18 +216,16 @@ func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
 	return beside
 }
 
-// NoteBeyond records how things stand behind the lock, for the errors of those who
-// do not get so far: its holder has seen another queue.
+// NoteBeyond records another queue that the holder waits in, for the errors of goroutines
+// that wait for the lock. The zero value says that the holder does not wait any more.
 func (h *Hold) NoteBeyond(r NotAdmitted) {
 	q := h.seat.lane
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !r.Seen.IsZero() && q.beyond != nil {
-		r.Recall(*q.beyond)
-	}
-	q.beyond = &r
+	r.RecallHolder(q.seen)
+	q.seen = r
 }
 
-// NoteTroubleBeyond records an error that the holder has outlasted behind the lock, or
-// with nil that all is well for it, under its ctx.
-func (h *Hold) NoteTroubleBeyond(ctx context.Context, err error) { h.seat.lane.noteTrouble(ctx, err) }
+// NoteErrorBeyond records an error that the holder has retried after in that queue, or
+// nil when a request has succeeded, under its ctx.
+func (h *Hold) NoteErrorBeyond(ctx context.Context, err error) { h.seat.lane.noteError(ctx, err) }

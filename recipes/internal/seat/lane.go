@@ -48,8 +48,7 @@ type waiter struct {
 	tries  bool          // it must not wait for others
 	leaves bool          // nor if the queue is full: see turnAwayLocked
 
-	// trouble is what those before it have outlasted when it leaves the line.
-	trouble error
+	lastError error // of the driver before it, when it leaves the line
 }
 
 func (w *waiter) isShared() bool { return w.of.isShared() }
@@ -197,7 +196,7 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 
 // giveLocked takes a waiter off the line, and gives it a role.
 func (q *lane) giveLocked(w *waiter, r role) {
-	w.trouble = q.trouble
+	w.lastError = q.lastError
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
@@ -281,7 +280,7 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	r := w.role
 	switch r {
 	case waits:
-		w.trouble = q.trouble
+		w.lastError = q.lastError
 		if q.keepsOutLocked(w) {
 			ahead = len(q.live) + q.line.before(w)
 		}
@@ -342,8 +341,8 @@ func (q *lane) settle(w *waiter, wait bool) *lane {
 		q, ahead, refused = lanes.arrive(q.key, w, wait)
 	}
 	if refused {
-		seen := q.standing()
-		seen.Ahead, seen.Full = max(seen.Ahead, ahead), w.of.isFull(ahead)
+		seen := q.standingBehind(ahead)
+		seen.Full = w.of.isFull(ahead)
 		w.role, w.failed = fails, &seen
 	}
 	return q

@@ -303,16 +303,12 @@ type Candidate struct {
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
 
-// Beyond returns what was recorded by NoteBeyond last.
-func (l *Lock) Beyond() NotAdmitted {
-	q := lanes.lookUp(laneKeyOf(l))
-	if q == nil {
-		return NotAdmitted{}
+// Seen returns the queue that a goroutine of the client has seen last; see NoteBeyond.
+func (l *Lock) Seen() (seen NotAdmitted) {
+	if q := lanes.lookUp(laneKeyOf(l)); q != nil {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		seen = q.seen
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.beyond == nil {
-		return NotAdmitted{}
-	}
-	return *q.beyond
+	return seen
 }

@@ -298,21 +298,14 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watch, error)) (*framework.Watch, error) {
 	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	complete := false
-	defer func() { // the user's code may panic, such as a tracer
-		if !complete {
-			cancel(nil)
-		}
-	}()
 	watch, err := set(under)
 	if !release() {
 		return nil, reason.OfContext(ctx)
 	}
 	if err != nil {
-		return nil, err
+		cancel(err)
 	}
-	complete = true
-	return watch, nil
+	return watch, err
 }
 
 var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}

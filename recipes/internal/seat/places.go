@@ -132,7 +132,7 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	of := &t.Of.cfg
 	ops := make([]framework.TxnOp, t.N, t.N+1)
 	for i := range ops {
-		ops[i] = t.createOp()
+		ops[i] = framework.CreateOp(t.Of.newNode, t.c.data, asPlace...)
 	}
 	t.Leave()
 	t.left = true
@@ -144,18 +144,14 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	case err != nil:
 		return nil, err
 	}
-	nodes, given := createdBy(results[:t.N]), false
-	defer func() {
-		for _, n := range nodes {
-			if !given { // the caller has gone, or a context of the user's own has panicked
-				framework.Extend(of.Client).DeleteInBackground(n.Path)
-			}
-		}
-	}()
+	nodes := make([]framework.Created, t.N)
+	for i, r := range results[:t.N] {
+		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
+	}
 	if err := granted(ctx); err != nil {
+		deleteInBackground(of.Client, nodes)
 		return nil, err
 	}
-	given = true
 	return nodes, nil
 }
 
@@ -229,19 +225,4 @@ func firstOf(names, kinds []string) string {
 		}
 	}
 	return first.Node
-}
-
-// createOp returns the operation that makes a contender's node in a transaction.
-func (t *Turn) createOp() framework.TxnOp {
-	return framework.CreateOp(t.Of.newNode, t.c.data,
-		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
-}
-
-// createdBy returns the nodes that the operations of a transaction have made.
-func createdBy(results []framework.TxnResult) []framework.Created {
-	nodes := make([]framework.Created, len(results))
-	for i, r := range results {
-		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
-	}
-	return nodes
 }

@@ -126,9 +126,9 @@ func (s *Seat) gone(err error) {
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unwatch()
 	waive(s)
-	begun := false
+	answered := false
 	defer func() {
-		if !begun { // the user's tracer has panicked
+		if !answered { // the user's code has panicked, such as a context
 			deleteInBackground(s.terms.Client, s.nodes)
 			s.vacate()
 		}
@@ -137,9 +137,10 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	ctx, told := h.Trace().During(ctx, s.terms.Client)
 	defer told()
 	wait := s.beginDelete(ctx)
-	begun = true
 	s.vacate()
-	return wait()
+	err = wait()
+	answered = true
+	return err
 }
 
 // vacate lets the next goroutine have another seat, if goroutines wait for this one.
@@ -172,16 +173,16 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 // deleteSeveral deletes several nodes in one transaction. If that fails, such as
 // because one of them is gone, they are deleted one by one, the last first.
 func (s *Seat) deleteSeveral(ctx context.Context) error {
-	left := s.nodes
-	defer func() { deleteInBackground(s.terms.Client, left) }() // if the user's code panics
-	if deleteTogether(ctx, s.terms.Client, left) == nil {
-		left = nil
+	ops := make([]framework.TxnOp, len(s.nodes))
+	for i, n := range s.nodes {
+		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
+	}
+	if _, err := s.terms.Client.Transaction(ctx, ops...); err == nil {
 		return nil
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
 		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
-		left = left[:len(left)-1]
 		if err = uninterrupted(ctx, n.Path, err); err != nil {
 			errs = append(errs, err)
 		}
@@ -196,16 +197,6 @@ func uninterrupted(ctx context.Context, path string, err error) error {
 	if err != nil && reason.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
 		return &framework.OpError{Op: "delete", Path: path, Err: broken.error}
 	}
-	return err
-}
-
-// deleteTogether deletes nodes by one transaction: all or none.
-func deleteTogether(ctx context.Context, c *framework.Client, nodes []framework.Created) error {
-	ops := make([]framework.TxnOp, len(nodes))
-	for i, n := range nodes {
-		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
-	}
-	_, err := c.Transaction(ctx, ops...)
 	return err
 }
 

@@ -57,7 +57,6 @@ func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
 	if r == nil {
 		return nil
 	}
-	a.Recall(r)
 	return l.Refuse(ctx, r)
 }
 

@@ -30,9 +30,6 @@ type watched struct {
 
 	asked    signal // somebody asks for the lock
 	byOthers signal // somebody asks by way of the server
-
-	ctx  context.Context // see lifetime; nil until somebody needs it
-	stop context.CancelFunc
 }
 
 // heard is a watch, with the function that has nothing called any more when it
@@ -114,9 +111,6 @@ func (s *Seat) endWatchLocked() {
 	w := &s.watched
 	w.unwatchLocked()
 	w.ended = true
-	if w.stop != nil {
-		w.stop()
-	}
 }
 
 // keepNodes is Unwatch for nodes that stay. It removes their watches. That is also
@@ -136,19 +130,9 @@ func (s *Seat) keepNodes() {
 	}
 }
 
-// look reads a node, and does so again after each change. If the user's code ends the
-// goroutine, such as a retry policy, the node is read again a moment later.
+// look reads a node, and does so again after each change.
 func (s *Seat) look(i int, own *ownWatch) {
-	framework.Extend(s.terms.Client).Go(func(ctx context.Context) {
-		returned := false
-		defer func() {
-			if !returned {
-				time.AfterFunc(watchAfter, func() { s.lookAgain(i) })
-			}
-		}()
-		s.watch(ctx, i, own)
-		returned = true
-	})
+	framework.Extend(s.terms.Client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
 }
 
 func (s *Seat) lookAgain(i int) {
@@ -179,8 +163,7 @@ func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
 		case reason.Is(err, zk.ErrNoNode):
 			s.NodeDeleted()
 		default:
-			lifetime := s.lifetime()
-			if recovery.Wait(lifetime, err) != nil && lifetime.Err() == nil {
+			if recovery.Wait(s.session().Context(), err) != nil {
 				return
 			}
 		}
@@ -204,28 +187,9 @@ func (s *Seat) mayWatch() bool {
 	return s.isAliveLocked() && s.session().Context().Err() == nil
 }
 
-// lifetime returns a context that ends when the nodes are given up, or cannot be
-// trusted any more. Most locks are given up before anything needs it.
-func (s *Seat) lifetime() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := &s.watched
-	if w.ctx == nil {
-		w.ctx, w.stop = context.WithCancel(s.trusted)
-		if w.ended {
-			w.stop()
-		}
-	}
-	return w.ctx
-}
-
 // goOnLocked is for nodes that an interruption cannot take any more: nobody works under
 // them. A look that an interruption has ended is made again by the next call of Watch.
 func (w *watched) goOnLocked(interrupted bool) {
-	if w.stop != nil {
-		w.stop()
-		w.ctx, w.stop = nil, nil
-	}
 	if interrupted && w.begun {
 		w.begun, w.own = false, nil
 	}
