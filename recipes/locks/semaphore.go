@@ -57,9 +57,6 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 		}),
 		leases: *seat.New(seat.Config{
 			Client: c, Path: below(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
-			Count: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
-				return limit.read(ctx, c, watch)
-			},
 			Recipe:      recipe,
 			NotAcquired: notAcquired,
 			Options:     options,
@@ -207,13 +204,8 @@ func (s *InterProcessSemaphore) take(
 ) (h *seat.Hold, err error) {
 	under, done := gate.WithContext(ctx)
 	defer orRetire(&h, done)
-	asked, atGate := &leasesAsked{n: n}, gate.Hold()
-	h, refusal := seat.Turn{
-		Of:   &s.leases,
-		Gate: atGate.Seat().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: atGate.Seat().Unwatch,
-		OnBlocked: atGate.NoteBeyond,
-		OnTrouble: func(err error) { atGate.NoteErrorBeyond(under, err) },
-	}.Take(ctx, a)
+	asked := &leasesAsked{n: n}
+	h, refusal := seat.Turn{Of: &s.leases, Gate: gate.Hold(), Open: under, Wanted: s.wanted(asked)}.Take(ctx, a)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil
 		if gateClosed && ctx.Err() != nil {
@@ -224,8 +216,6 @@ func (s *InterProcessSemaphore) take(
 		}
 		return nil, s.refuse(under, refusal, asked)
 	}
-	atGate.Seat().Spent()
-	atGate.NoteBeyond(seat.NotAdmitted{}) // nobody is in the way any more
 	return h, nil
 }
 
@@ -234,7 +224,7 @@ func (s *InterProcessSemaphore) take(
 // gate.
 func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a seat.Attempt, n int) error {
 	asked := &leasesAsked{n: n}
-	refusal := s.leases.LookFirst(ctx, asked.wanted(), a)
+	refusal := s.leases.LookFirst(ctx, s.wanted(asked), a)
 	if refusal == nil {
 		return nil
 	}
@@ -248,8 +238,14 @@ type leasesAsked struct {
 	limitRead bool
 }
 
-func (l *leasesAsked) wanted() seat.Wanted {
-	return seat.Wanted{N: l.n, OnLimit: func(limit int) { l.limit, l.limitRead = limit, true }}
+func (s *InterProcessSemaphore) wanted(asked *leasesAsked) seat.Wanted {
+	return seat.Wanted{N: asked.n, Limit: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
+		n, changed, err := s.limit.read(ctx, s.leases.Client(), watch)
+		if err == nil {
+			asked.limit, asked.limitRead = n, true
+		}
+		return n, changed, err
+	}}
 }
 
 // tooLow reports whether the limit is too low, whoever gives leases back.

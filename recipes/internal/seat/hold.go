@@ -215,17 +215,3 @@ func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
 	}
 	return beside
 }
-
-// NoteBeyond records another queue that the holder waits in, for the errors of goroutines
-// that wait for the lock. The zero value says that the holder does not wait any more.
-func (h *Hold) NoteBeyond(r NotAdmitted) {
-	q := h.seat.lane
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	r.RecallHolder(q.seen)
-	q.seen = r
-}
-
-// NoteErrorBeyond records an error that the holder has retried after in that queue, or
-// nil when a request has succeeded, under its ctx.
-func (h *Hold) NoteErrorBeyond(ctx context.Context, err error) { h.seat.lane.noteError(ctx, err) }

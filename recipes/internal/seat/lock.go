@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/identity"
-	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -173,11 +172,6 @@ func (l *Lock) NodeData(a Attempt) []byte {
 	return identity.Node(l.identity, a.Since, a.Trace.Link())
 }
 
-// isReader reports whether a node is of those that hold the lock together.
-func (l *Lock) isReader(node string) bool {
-	return l.cfg.Readers != "" && order.IsNode(node, l.cfg.Readers)
-}
-
 // Refuse returns the error of an acquire that was not admitted. It names those
 // ahead if they are the reason. They are not if the server has refused us, or
 // could not be asked. There may be none ahead: a semaphore's limit can be zero.
@@ -241,30 +235,11 @@ func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
 	w := &waiter{of: l}
 	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
 	if refused {
-		return nil, l.refuseLocally(ctx, q, ahead)
+		seen := q.standingBehind(ahead)
+		seen.Full = l.isFull(ahead)
+		return nil, l.Refuse(ctx, &seen)
 	}
 	return q.serve(ctx, a, w, ahead)
-}
-
-// refuseLocally returns the error of an acquire that does not wait behind those of
-// its client. It looks at the server's queue for that if nobody has, as long as ctx
-// lasts.
-func (l *Lock) refuseLocally(ctx context.Context, q *lane, ahead int) error {
-	full := l.isFull(ahead)
-	r := q.standingBehind(ahead)
-	if r.Seen.IsZero() {
-		var err error
-		r, err = l.peek(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil && full: // it is full, whatever the server says
-		case err != nil && ctx.Err() == nil:
-			return l.OpError(err)
-		case err != nil:
-			r.Err = ErrorOf(ctx, err, nil)
-		}
-	}
-	r.Ahead, r.Full = max(r.Ahead, ahead), full
-	return l.Refuse(ctx, &r)
 }
 
 // isFull reports whether so many are ahead that an acquire must not wait.
@@ -303,7 +278,7 @@ type Candidate struct {
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
 
-// Seen returns the queue that a goroutine of the client has seen last; see NoteBeyond.
+// Seen returns the queue that a goroutine of the client has seen last; see noteBeyond.
 func (l *Lock) Seen() (seen NotAdmitted) {
 	if q := lanes.lookUp(laneKeyOf(l)); q != nil {
 		q.mu.Lock()

@@ -26,6 +26,16 @@ func (q *lane) noteBlocked(w *waiter, r NotAdmitted) {
 	w.seat.reading.turnAwayLocked(r, r.Ahead+1)
 }
 
+// noteBeyond records another queue that the lock's holder waits in, for the errors of
+// goroutines that wait for the lock. The zero value says that the holder does not wait
+// any more.
+func (q *lane) noteBeyond(r NotAdmitted) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r.RecallHolder(q.seen)
+	q.seen = r
+}
+
 // noteOursLocked records that a seat of ours has the lock.
 func (q *lane) noteOursLocked(s *Seat) { q.seen, q.lastError = s.ours(), nil }
 

@@ -13,33 +13,23 @@ import (
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
-// Limit returns how many nodes there may be. If watch is set, changed is a watch
-// that fires when the limit may be another one. It is nil if the limit cannot
-// change.
-type Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
-
 // Turn is a contender's turn to take places.
 type Turn struct {
-	Of   *Lock             // whose nodes the places are
-	Gate framework.Created // our node at the gate, which nobody passes as long as it is there
-	Open context.Context   // ends with the turn, and also with the context of Take
+	Of   *Lock           // whose nodes the places are
+	Gate *Hold           // of our node at the gate, which nobody passes as long as it is there
+	Open context.Context // ends with the turn, and also with the context of Take
 	Wanted
-
-	// Leave is called before the transaction that deletes the node at the gate.
-	Leave func()
-
-	// OnBlocked and OnTrouble hear of a wait, and of errors that it outlasts.
-	OnBlocked func(NotAdmitted)
-	OnTrouble func(error)
 
 	c    *contender
 	left bool // nobody but us watches our node at the gate any more
 }
 
-// Wanted is what a contender wants of the places.
+// Wanted is what a contender wants of the places: how many, and how many there may be.
+// If watch is set, Limit also returns a watch that fires when the limit may be another
+// one. It is nil if the limit cannot change.
 type Wanted struct {
-	N       int         // how many
-	OnLimit func(n int) // is told of the limit whenever it is read; may be nil
+	N     int
+	Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
 }
 
 // ErrTurnOver means that the turn has ended before places were taken.
@@ -53,8 +43,9 @@ var ErrTurnOver = errors.New("the turn is over")
 //
 // A waiter retries through every outage, as a contender does.
 func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
-	l, c := t.Of, newContender(t.Of, a)
-	t.c, c.node, c.onBlocked, c.recovery.Tell = c, t.Gate, t.OnBlocked, t.OnTrouble
+	l, c, q := t.Of, newContender(t.Of, a), t.Gate.seat.lane
+	t.c, c.node, c.onBlocked = c, t.Gate.seat.nodes[0], q.noteBeyond
+	c.recovery.Tell = func(err error) { q.noteError(t.Open, err) }
 	client := framework.Extend(l.cfg.Client)
 	ctx, t.Open = client.OnTrouble(ctx, c.recovery.Note), client.OnTrouble(t.Open, c.recovery.Note)
 	for {
@@ -63,6 +54,8 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 		case err == nil:
 			c.recovery.Recovered()
 			l.refused.Store(nil)
+			t.Gate.seat.markSpent()
+			q.noteBeyond(NotAdmitted{}) // nobody is in the way any more
 			return t.hold(nodes), nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
@@ -134,9 +127,9 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	for i := range ops {
 		ops[i] = framework.CreateOp(t.Of.newNode, t.c.data, asPlace...)
 	}
-	t.Leave()
+	t.Gate.seat.Unwatch()
 	t.left = true
-	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.Gate.Path, framework.AnyVersion))...)
+	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.c.node.Path, framework.AnyVersion))...)
 	var failed *framework.TxnError
 	switch {
 	case reason.As(err, &failed) && failed.Index == t.N && reason.Is(err, zk.ErrNoNode):
@@ -183,37 +176,28 @@ func doneOf(w *framework.Watch) <-chan struct{} {
 // look looks at the places and at the limit. If the parent is missing, no place
 // is taken, and none will be before our turn ends.
 func (t *Turn) look(watch bool) (now taken, err error) {
-	ctx, l, of := t.Open, t.Of, &t.Of.cfg
+	ctx, of := t.Open, &t.Of.cfg
 	if watch {
 		now.taken, _, now.changed, err = of.Client.ChildrenW(ctx, of.Path)
 	} else {
 		now.taken, err = insider.Of(of.Client).Siblings(ctx, of.Path)
 	}
 	if err == nil {
-		l.warnOfOthers(now.taken)
+		t.Of.warnOfOthers(now.taken)
 	}
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		now.limit, now.limited, err = t.readLimit(ctx, l, watch)
+		now.limit, now.limited, err = t.Limit(ctx, watch)
 	}
 	if err == nil && t.left && watch {
 		there := false
-		if there, _, now.gate, err = of.Client.ExistsW(ctx, t.Gate.Path); err == nil && !there {
+		if there, _, now.gate, err = of.Client.ExistsW(ctx, t.c.node.Path); err == nil && !there {
 			err = errStale
 		}
 	}
-	if t.Gate.Session.Context().Err() != nil {
+	if t.c.node.Session.Context().Err() != nil {
 		err = errStale
 	}
 	return now, err
-}
-
-// readLimit reads the limit of a lock, and tells it.
-func (w Wanted) readLimit(ctx context.Context, l *Lock, watch bool) (n int, changed *framework.Watch, err error) {
-	n, changed, err = l.cfg.Count(ctx, watch)
-	if err == nil && w.OnLimit != nil {
-		w.OnLimit(n)
-	}
-	return n, changed, err
 }
 
 // firstOf returns the node of the first contender in a listing, to name it in errors.

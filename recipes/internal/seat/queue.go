@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -46,31 +45,26 @@ func (l *Lock) Participants(ctx context.Context) ([]Participant, error) {
 }
 
 // ParticipantsWhere is Participants for a lock that knows its holders. If all have
-// left before they were read, it lists the queue again: others may have come
-// before that. So it does if a holder has changed its write node for a read node.
+// left before they were read, it lists the queue again: others may have arrived
+// before that. So it does if any have left a read/write lock: a holder may have changed
+// its write node for a read node.
 func (l *Lock) ParticipantsWhere(ctx context.Context, holdersOf func(queue []order.Entry) []bool) ([]Participant, error) {
 	const op = "participants"
 	vanished := pauses.Vanished()
-	queue, err := l.Entries(ctx, op)
-	for looks := 1; err == nil; looks++ {
+	for looks := 1; ; looks++ {
+		queue, err := l.Entries(ctx, op)
+		if err != nil {
+			return nil, err
+		}
 		all, there, err := l.readAll(ctx, queue)
 		complete := len(there) == len(queue) || len(there) > 0 && l.cfg.Readers == ""
 		if err != nil || complete || looks == order.MostLooks {
 			return marked(all, holdersOf(there)), err
 		}
-		now, err := l.Entries(ctx, op)
-		if err != nil {
-			return nil, err
-		}
-		if len(there) > 0 && !order.HasDowngraded(queue, now, l.cfg.Readers) {
-			return marked(all, holdersOf(there)), nil
-		}
-		queue = now
 		if err := follow.Pause(ctx, l.cfg.Client, &vanished); err != nil {
 			return nil, l.ErrorOf(op, err)
 		}
 	}
-	return nil, err
 }
 
 // marked gives participants their positions, and marks the holders.
@@ -230,26 +224,4 @@ func (l *Lock) warnOfOthers(names []string) {
 // there are none.
 func (l *Lock) hasOthers(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !order.IsNode(name, l.cfg.Kinds...) })
-}
-
-// peek returns the state of the queue without queueing. The result is the same
-// as for an attempt that does not wait and finds the lock held.
-func (l *Lock) peek(ctx context.Context) (NotAdmitted, error) {
-	children, err := insider.Of(l.cfg.Client).Siblings(ctx, l.cfg.Path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return NotAdmitted{}, nil
-	}
-	if err != nil {
-		return NotAdmitted{}, err
-	}
-	last := order.Entry{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come after all others
-	queue, err := l.resolve(ctx, last, children)
-	if err != nil {
-		return NotAdmitted{}, err
-	}
-	now := order.StandingOf(last, queue, order.Exclusive)
-	c := contender{lock: l}
-	c.noteQueue(now.First, now.Ahead)
-	c.readHolder(ctx)
-	return c.seen, nil
 }

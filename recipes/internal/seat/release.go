@@ -206,9 +206,9 @@ func deleteInBackground(c *framework.Client, nodes []framework.Created) {
 	}
 }
 
-// Spent notes that the holder has deleted the nodes. The release makes no request
+// markSpent notes that the holder has deleted the nodes. The release makes no request
 // then.
-func (s *Seat) Spent() {
+func (s *Seat) markSpent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spent = true

@@ -114,7 +114,7 @@ func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, pa
 // the attempt has to take its turn.
 func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
 	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
-		limit, _, err := want.readLimit(ctx, l, false)
+		limit, _, err := want.Limit(ctx, false)
 		if err != nil || want.N <= limit-len(names) {
 			return err
 		}
