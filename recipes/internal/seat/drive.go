@@ -97,22 +97,18 @@ func (q *lane) passOn(w *waiter, c *contender) bool {
 	if !c.seen.Seen.IsZero() { // it gives up because of others
 		s.reading.turnAwayLocked(c.seen, c.seen.Ahead)
 	}
-	s.queued, s.hadTwin = c.node, c.mayHaveTwin
-	if q.driveNextLocked(s) {
-		return true
-	}
-	s.queued = framework.Created{}
-	return false
+	s.hadTwin = c.mayHaveTwin
+	return q.driveNextLocked(s, c.node)
 }
 
 // driveNextLocked leaves the node of a seat to the first waiter, if that would make the
 // same.
-func (q *lane) driveNextLocked(s *Seat) bool {
+func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 	next := q.line.first()
 	if next == nil || next.isShared() != s.shared {
 		return false
 	}
-	s.driver = next
+	s.driver, s.queued = next, node
 	q.giveLocked(next, drives)
 	return true
 }
@@ -143,7 +139,7 @@ func (q *lane) stopDriving(w *waiter) {
 	if s := w.seat; s.driver == w {
 		s.driver = nil
 		left := s.queued
-		if left.Path != "" && left.Session.Context().Err() == nil && q.driveNextLocked(s) {
+		if left.Path != "" && left.Session.Context().Err() == nil && q.driveNextLocked(s, left) {
 			return
 		}
 		if s.become(Gone); left.Path != "" {

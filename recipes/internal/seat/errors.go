@@ -101,33 +101,25 @@ func (r *NotAdmitted) noteOwner(node string, session int64) {
 func (r *NotAdmitted) HasRead() bool { return r.HolderSession != 0 || !r.HolderSince.IsZero() }
 
 // ErrorOf returns the error for the caller of an attempt that has failed with
-// err. If ctx has ended it, the error names the last one that it has outlasted,
-// which is nil if there is none.
-func ErrorOf(ctx context.Context, err, outlasted error) error {
-	err = errorFor(ctx, err)
-	reported := outlasted
-	var op *framework.OpError
-	if reason.As(outlasted, &op) {
-		reported = op.Err
-	}
-	if outlasted == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
-		return err
-	}
-	return fmt.Errorf("%w (last error: %w)", err, Settled(outlasted))
-}
-
-// errorFor returns the error for the caller. If ctx has ended, that is the
-// reason, even if another error came first.
-func errorFor(ctx context.Context, err error) error {
+// err. If ctx has ended, that is the reason, even if another error came first. The error
+// names the last error that the attempt has retried after, or nil, then.
+func ErrorOf(ctx context.Context, err, last error) error {
 	err = Settled(err)
 	switch {
 	case reason.Is(err, errHeld) && ctx.Err() == nil:
 		return nil
 	case ctx.Err() != nil && !reason.IsOfContext(ctx, err):
-		return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
-	default:
+		err = fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
+	}
+	reported := last
+	var op *framework.OpError
+	if reason.As(last, &op) {
+		reported = op.Err
+	}
+	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
 		return err
 	}
+	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
 }
 
 // Settled takes framework.ErrOutcomeUnknown out of the error of an attempt that

@@ -14,7 +14,6 @@ import (
 // another. The release of the last share ends the hold.
 type Hold struct {
 	seat *Seat
-	at   int             // where it is in seat.holds; protected by seat.mu
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 

@@ -66,29 +66,24 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 			served = true
 			return nil, err
 		}
-		switch w.role {
-		case drives:
+		switch {
+		case w.role == drives:
 			h, err = q.drive(ctx, a, w)
-		case looks:
-			if ctx.Err() == nil {
-				q = w.seat.reading.lookAgain(ctx, w, a.Wait)
-				continue
-			}
-			err = q.refuseGone(ctx, w)
-		case sits:
-			if ctx.Err() != nil {
-				err = q.refuseGone(ctx, w)
-				break
-			}
-			if h = w.hold; !h.isTrusted() || h.seat.isRequested() {
-				q = q.sendBack(w, a.Wait)
-				continue
-			}
-			a.Trace.HandedOver()
-			holdAtLeast(h)
-		case fails:
+		case w.role == fails:
 			refusal := *w.failed
 			err = w.of.Refuse(ctx, &refusal)
+		case ctx.Err() != nil:
+			err = q.refuseGone(ctx, w)
+		case w.role == looks:
+			q = w.seat.reading.lookAgain(ctx, w, a.Wait)
+			continue
+		case !w.hold.isTrusted() || w.hold.seat.isRequested():
+			q = q.sendBack(w, a.Wait)
+			continue
+		default:
+			h = w.hold
+			a.Trace.HandedOver()
+			holdAtLeast(h)
 		}
 		served = true
 		return h, err
@@ -188,7 +183,7 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 	case s.shared != w.isShared() || s.minimum != nil || !s.mayPass():
 		return false
 	case state == Parked:
-		return !s.parking.othersCame()
+		return s.parking.isAlone()
 	default:
 		return state == Held && s.reading.isOpen()
 	}
@@ -370,10 +365,10 @@ func (q *lane) decideRelease(h *Hold) outcome {
 	next := q.line.first()
 	switch {
 	case !s.mayPass():
-	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.mayParkLocked()):
+	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.parking.isAlone()):
 		q.sitLocked(next, s)
 		return stays
-	case next == nil && h.mayPark() && s.mayParkLocked() && s.park():
+	case next == nil && h.mayPark() && s.parking.isAlone() && s.park():
 		s.parking.parkLocked(h.policy.CachedIdle)
 		return stays
 	}

@@ -133,9 +133,8 @@ func (l *Lease) leave() (last bool) {
 		return false
 	}
 	last = h.leaveLocked()
-	if last && reason.Is(l.Ended(), ErrReleased) {
-		h.end(ErrReleased)
-		h.trace.Releasing()
+	if last {
+		h.stopLocked()
 	}
 	return last
 }

@@ -156,7 +156,14 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 			return nil, err
 		}
 	}
-	return l.come(ctx, a)
+	w := &waiter{of: l}
+	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
+	if refused {
+		seen := q.standingBehind(ahead)
+		seen.Full = l.isFull(ahead)
+		return nil, l.Refuse(ctx, &seen)
+	}
+	return q.serve(ctx, a, w, ahead)
 }
 
 // Terms returns the terms of the lock's seats.
@@ -230,18 +237,6 @@ func (l *Lock) ErrorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
 }
 
-// come leads an acquire to a hold.
-func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
-	w := &waiter{of: l}
-	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
-	if refused {
-		seen := q.standingBehind(ahead)
-		seen.Full = l.isFull(ahead)
-		return nil, l.Refuse(ctx, &seen)
-	}
-	return q.serve(ctx, a, w, ahead)
-}
-
 // isFull reports whether so many are ahead that an acquire must not wait.
 func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
 
@@ -259,7 +254,7 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 		if refusal := c.run(ctx); refusal != nil {
 			return nil, refusal.Err
 		}
-		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
+		if h := newHold(l.Terms(c.data), c.own, c.node); h != nil {
 			return h, nil
 		}
 		if c.own != nil {

@@ -126,7 +126,11 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 	}
 	defer b.watch.Stop()
 	defer c.forgetHolder()
-	c.learn(b)
+	c.noteOwner(b.node, b.stat)
+	if b.node == c.seen.Holder {
+		c.noteHolder(b.data, b.stat)
+	}
+	c.wasBehind = c.wasBehind || b.stat.EphemeralOwner != c.node.Session.ID()
 	c.isNext, c.isThird = c.isNextIn(now, b), c.isThirdIn(now)
 	if err := c.watchSelf(ctx); err != nil {
 		return err
@@ -139,15 +143,6 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 	}
 	c.listed, c.excluding = time.Time{}, false // the last listing has the node that is gone, and may lack newer ones
 	return granted(ctx)
-}
-
-// learn notes what the blocker's node says of the holder, and who owns it.
-func (c *contender) learn(b *blocker) {
-	c.noteOwner(b.node, b.stat)
-	if b.node == c.seen.Holder {
-		c.noteHolder(b.data, b.stat)
-	}
-	c.wasBehind = c.wasBehind || b.stat.EphemeralOwner != c.node.Session.ID()
 }
 
 // awaitChange waits for a blocker. It tells the observer what we wait for when it
@@ -268,23 +263,15 @@ func (c *contender) watchHolder(ctx context.Context) {
 	}
 }
 
-// readHolder finds out who holds the lock, for the caller's error. The attempt
-// does not fail if that does not work.
+// readHolder finds out who holds the lock, for the caller's error, unless that is known.
+// The attempt does not fail if that does not work.
 func (c *contender) readHolder(ctx context.Context) {
-	if c.seen.Holder == "" {
+	if c.seen.Holder == "" || c.seen.HasRead() {
 		return
 	}
 	data, stat, err := c.lock.cfg.Client.Get(ctx, znode.Join(c.lock.cfg.Path, c.seen.Holder))
 	if err == nil {
 		c.noteHolder(data, stat)
-	}
-}
-
-// readNewHolder is readHolder for a holder whose data is not known yet. It
-// costs one request for each holder that a waiter sees.
-func (c *contender) readNewHolder(ctx context.Context) {
-	if c.seen.HolderSince.IsZero() {
-		c.readHolder(ctx)
 	}
 }
 
@@ -325,5 +312,5 @@ func (c *contender) noteOwner(node string, stat *zk.Stat) {
 // recallHolder reads the holder, unless the last look or attempt has read it.
 func (c *contender) recallHolder(ctx context.Context) {
 	c.seen.RecallHolder(c.refused.seen)
-	c.readNewHolder(ctx)
+	c.readHolder(ctx)
 }

@@ -42,8 +42,8 @@ func (p *parking) hearOfOthers() {
 	unpark(p.seat)
 }
 
-// othersCame reports whether another contender may have queued since the watch was set.
-func (p *parking) othersCame() bool { return isDone(p.others.watch) }
+// isAlone reports whether no other contender has queued since the watch was set.
+func (p *parking) isAlone() bool { return p != nil && !isDone(p.others.watch) }
 
 // parkLocked keeps a seat that is Parked for the next goroutine, for a time. If the
 // client has too many, the seat that was idle for the longest time goes.

@@ -54,7 +54,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 		case err == nil:
 			c.recovery.Recovered()
 			l.refused.Store(nil)
-			t.Gate.seat.markSpent()
+			t.Gate.seat.spent.Store(true)
 			q.noteBeyond(NotAdmitted{}) // nobody is in the way any more
 			return t.hold(nodes), nil
 		case reason.Is(err, errAgain):
@@ -76,7 +76,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 // they cannot be trusted by now.
 func (t *Turn) hold(nodes []framework.Created) *Hold {
 	l, c := t.Of, t.c
-	h := NewHold(l.Terms(c.data), nodes...)
+	h := newHold(l.Terms(c.data), nil, nodes...)
 	if h == nil {
 		deleteInBackground(l.cfg.Client, nodes)
 		c.attempt.Trace.Distrusted(l.cfg.Client, nodes[0])
@@ -104,7 +104,7 @@ func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 		c.readHolder(t.Open)
 		return nil, errHeld
 	}
-	c.readNewHolder(t.Open)
+	c.readHolder(t.Open)
 	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, trace.Other{}, c.holder())
 	c.tellBlocked()
 	err = c.await(t.Open, changes{doneOf(now.changed), doneOf(now.limited), doneOf(now.gate)}, nil)

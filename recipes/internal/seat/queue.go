@@ -3,7 +3,6 @@ package seat
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
@@ -202,26 +201,21 @@ var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
 // update that goes from one recipe to another. A semaphore's nodes are one level
 // further down, in folders, so that only a semaphore lists them.
 func (l *Lock) warnOfOthers(names []string) {
-	if l.warned.Load() || !l.hasOthers(names) {
+	if l.warned.Load() {
 		return
 	}
 	of := &l.cfg
-	others := slices.DeleteFunc(slices.Collect(maps.Keys(recipesByKind)), func(kind string) bool {
-		return slices.Contains(of.Kinds, kind)
-	})
-	for other := range order.InListing(names, others...).Each {
-		if l.warned.CompareAndSwap(false, true) {
-			event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
-				slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
-				slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[other.Kind]),
-				event.Of(of.Client, znode.Join(of.Path, other.Node)).Path())
+	for _, name := range names {
+		if order.IsNode(name, of.Kinds...) { // usually all are
+			continue
 		}
-		return
+		for kind, recipe := range recipesByKind {
+			if order.IsNode(name, kind) && l.warned.CompareAndSwap(false, true) {
+				event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
+					slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
+					slog.String(semconv.Cause, "a contender of another recipe: "+recipe),
+					event.Of(of.Client, znode.Join(of.Path, name)).Path())
+			}
+		}
 	}
-}
-
-// hasOthers reports whether there are names that are not the recipe's own. Usually
-// there are none.
-func (l *Lock) hasOthers(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return !order.IsNode(name, l.cfg.Kinds...) })
 }

@@ -35,8 +35,7 @@ func (r *reading) isOpen() bool {
 	if r == nil || r.closed || !r.seat.isConnected() {
 		return false
 	}
-	p := r.seat.parking
-	return p != nil && !p.othersCame() || time.Since(r.listed) <= joinsFor
+	return r.seat.parking.isAlone() || time.Since(r.listed) <= joinsFor
 }
 
 // letInLocked gives a seat that was just admitted to the readers that have waited for

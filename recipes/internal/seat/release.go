@@ -51,8 +51,6 @@ func (h *Hold) giveUp(ctx context.Context) (err error) {
 	if h.seat.lane != nil {
 		return h.release(ctx)
 	}
-	h.seat.unseat(h)
-	h.seat.become(Leaving)
 	return h.seat.giveBack(ctx, h)
 }
 
@@ -69,9 +67,8 @@ func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 func (h *Hold) drop() {
 	h.leaveAll()
 	h.end(ErrReleased)
-	if h.seat.unseat(h) {
-		h.seat.retire()
-	}
+	h.seat.unseat(h)
+	h.seat.retire()
 }
 
 // abandon ends a hold that was lost. The client deletes the nodes in the background,
@@ -82,14 +79,13 @@ func (h *Hold) drop() {
 func (h *Hold) abandon(cause error) {
 	h.end(cause)
 	h.tellLoss()
-	if h.seat.unseat(h) {
-		h.seat.retire()
-	}
+	h.seat.unseat(h)
+	h.seat.retire()
 	h.Trace().Gone()
 }
 
-// retire gives a seat up that nobody holds, lost or not. It does not wait: the client
-// deletes the nodes in the background. A reader may have joined meanwhile.
+// retire gives a seat up, lost or not, unless it has holders. It does not wait: the
+// client deletes the nodes in the background.
 func (s *Seat) retire() {
 	s.mu.Lock()
 	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
@@ -99,7 +95,7 @@ func (s *Seat) retire() {
 	}
 	s.unwatch()
 	waive(s)
-	if !s.isSpent() {
+	if !s.spent.Load() {
 		deleteInBackground(s.terms.Client, s.nodes)
 	}
 	s.gone(nil)
@@ -120,10 +116,12 @@ func (s *Seat) gone(err error) {
 	s.becomeLocked(Gone)
 }
 
-// giveBack deletes the nodes of a seat that is Leaving. The next goroutine gets
-// another seat when the deletion is on its way: the server handles its requests
-// behind that, and both go out in one write.
+// giveBack deletes the nodes of a seat whose last holder gives it up. The next goroutine
+// gets another seat when the deletion is on its way: the server handles its requests
+// after the deletion, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
+	s.unseat(h)
+	s.become(Leaving)
 	s.unwatch()
 	waive(s)
 	answered := false
@@ -160,7 +158,7 @@ func (s *Seat) isConnected() bool { return s.connection().Err() == nil }
 // beginDelete begins to delete the nodes, and returns what waits for the answer.
 func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 	switch {
-	case s.isSpent():
+	case s.spent.Load():
 		return func() error { return nil }
 	case len(s.nodes) > 1:
 		return func() error { return s.deleteSeveral(ctx) }
@@ -183,11 +181,9 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
 		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
-		if err = uninterrupted(ctx, n.Path, err); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, uninterrupted(ctx, n.Path, err))
 	}
-	return joined(errs)
+	return errors.Join(errs...)
 }
 
 // uninterrupted returns the error of a deletion under a context of WhileConnected. The
@@ -204,20 +200,6 @@ func deleteInBackground(c *framework.Client, nodes []framework.Created) {
 	for _, n := range nodes {
 		framework.Extend(c).DeleteInBackground(n.Path)
 	}
-}
-
-// markSpent notes that the holder has deleted the nodes. The release makes no request
-// then.
-func (s *Seat) markSpent() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spent = true
-}
-
-func (s *Seat) isSpent() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.spent
 }
 
 // WhileConnected returns a copy of ctx that also ends at the first interruption
@@ -258,23 +240,14 @@ func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func(
 // the server refuses to delete a node. The client retries all other deletions
 // by itself.
 func RefusalsIn(err error) error {
-	if err == nil {
-		return nil
-	}
-	errs := []error{err}
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		errs = several.Unwrap()
+		errs := slices.Clone(several.Unwrap())
+		return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return !framework.IsRefusal(err) })...)
 	}
-	return joined(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return !framework.IsRefusal(err) }))
-}
-
-// joined is errors.Join, but returns a single error as it is: most locks have
-// one node.
-func joined(errs []error) error {
-	if len(errs) == 1 {
-		return errs[0]
+	if framework.IsRefusal(err) {
+		return err
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // UnlessDown returns a context for the clean-up that follows an error. If the
@@ -297,13 +270,8 @@ var Ended = func() context.Context {
 // mayPark reports whether the policy lets the seat stay in the process.
 func (h *Hold) mayPark() bool {
 	s := h.seat
-	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && s.mayPass() && s.isConnected()
-}
-
-// mayParkLocked reports whether no other contender wants the lock, as far as this client
-// knows.
-func (s *Seat) mayParkLocked() bool {
-	return s.parking != nil && !s.parking.othersCame() && !s.reading.isClosed()
+	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && !s.reading.isClosed() &&
+		s.mayPass() && s.isConnected()
 }
 
 // mustHeed reports whether the last holder's release must set the watch on the queue,
@@ -312,7 +280,7 @@ func (h *Hold) mustHeed() bool {
 	s := h.seat
 	s.lane.mu.Lock()
 	defer s.lane.mu.Unlock()
-	return h.mayPark() && s.parking == nil && !s.reading.isClosed() && s.isLast()
+	return h.mayPark() && s.parking == nil && s.isLast()
 }
 
 // heedOthers looks at the queue with a watch, before a seat may be parked. The watch
