@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/order"
 )
@@ -100,7 +99,7 @@ func (c *contender) isFirst(b *blocker) bool {
 // watchSelf watches our own node, if that is asked for, or if it saves the next
 // look at the queue. In the latter case the contender goes on without the watch
 // if there is an error: it looks, as it would have done.
-func (c *contender) watchSelf(ctx context.Context) (err error) {
+func (c *contender) watchSelf(ctx context.Context) error {
 	if c.own.isSet() {
 		return nil
 	}
@@ -109,27 +108,17 @@ func (c *contender) watchSelf(ctx context.Context) (err error) {
 	if !always && !c.isNext {
 		return nil
 	}
-	c.own, err = c.readOwn(ctx)
-	switch {
+	under, answered := beyond(ctx) // the watch goes to the seat if we are admitted
+	data, _, watch, err := c.lock.cfg.Client.GetW(under, c.node.Path)
+	switch err = answered(err); {
+	case err == nil:
+		c.own = &ownWatch{data, watch}
+		return nil
 	case reason.Is(err, zk.ErrNoNode):
 		return errStale
-	case err == nil || ctx.Err() == nil && !always:
+	case ctx.Err() == nil && !always:
 		return nil
 	default:
 		return err
 	}
-}
-
-// readOwn sets a watch on our node. The request ends with ctx. The watch does
-// not: it goes to the seat if we are admitted.
-func (c *contender) readOwn(ctx context.Context) (*ownWatch, error) {
-	var data []byte
-	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
-		data, _, w, err = c.lock.cfg.Client.GetW(under, c.node.Path)
-		return w, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &ownWatch{data, watch}, nil
 }

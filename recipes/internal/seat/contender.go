@@ -105,6 +105,9 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			_ = follow.Pause(ctx, c.lock.cfg.Client, &vanished) // the next attempt says that ctx has ended
 		}
 		c.node = framework.Created{}
+		if c.lane != nil {
+			c.lane.noteAnew(c.waiter)
+		}
 	}
 }
 

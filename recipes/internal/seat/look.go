@@ -70,7 +70,7 @@ func (c *contender) entry() (order.Entry, error) {
 // noteStanding records how we stand in the queue.
 func (c *contender) noteStanding(now order.Standing) {
 	c.noteQueue(now.First, now.Ahead)
-	c.seen.Full = c.lock.cfg.QueueLimit > 0 && now.Ahead >= c.lock.cfg.QueueLimit
+	c.seen.Full = c.lock.isFull(now.Ahead)
 }
 
 // noteQueue records the state of the queue. It forgets the data of another
@@ -251,13 +251,9 @@ func (c *contender) forgetHolder() {
 
 // watchHolder is readHolder with a watch, which is ours to stop.
 func (c *contender) watchHolder(ctx context.Context) {
-	var data []byte
-	var stat *zk.Stat
-	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
-		data, stat, w, err = c.lock.cfg.Client.GetW(under, znode.Join(c.lock.cfg.Path, c.seen.Holder))
-		return w, err
-	})
-	if err == nil {
+	under, answered := beyond(ctx)
+	data, stat, watch, err := c.lock.cfg.Client.GetW(under, znode.Join(c.lock.cfg.Path, c.seen.Holder))
+	if answered(err) == nil {
 		c.first = watch
 		c.noteHolder(data, stat)
 	}
@@ -281,18 +277,21 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.noteOwner(c.seen.Holder, stat)
 }
 
-// watchBeyond sets a watch by a request that ends with ctx. The watch does not.
-func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watch, error)) (*framework.Watch, error) {
+// beyond returns a context for a request that sets a watch. The request ends with ctx.
+// The watch does not. The function returned must be called with the request's error,
+// and returns the error for the caller.
+func beyond(ctx context.Context) (under context.Context, answered func(error) error) {
 	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	watch, err := set(under)
-	if !release() {
-		return nil, reason.OfContext(ctx)
+	return under, func(err error) error {
+		if !release() {
+			return reason.OfContext(ctx)
+		}
+		if err != nil {
+			cancel(err)
+		}
+		return err
 	}
-	if err != nil {
-		cancel(err)
-	}
-	return watch, err
 }
 
 var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}

@@ -26,6 +26,15 @@ func (q *lane) noteBlocked(w *waiter, r NotAdmitted) {
 	w.seat.reading.turnAwayLocked(r, r.Ahead+1)
 }
 
+// noteAnew is called when a driver lost its node: others need not be ahead of the next.
+func (q *lane) noteAnew(w *waiter) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r := w.seat.reading; r != nil {
+		r.isBlocked = false
+	}
+}
+
 // noteBeyond records another queue that the lock's holder waits in, for the errors of
 // goroutines that wait for the lock. The zero value says that the holder does not wait
 // any more.

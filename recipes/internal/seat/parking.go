@@ -95,20 +95,16 @@ func unpark(s *Seat) {
 // and nobody stops it: the deletion of the node makes it fire, which saves a request. If
 // the node is gone already, watchAlone stops the watch.
 func watchAlone(ctx context.Context, s *Seat) *framework.Watch {
-	var names []string
-	node := s.nodes[0]
-	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
-		names, _, w, err = s.terms.Client.ChildrenW(under, path.Dir(node.Path))
-		return w, err
-	})
+	under, answered := beyond(ctx)
+	names, _, watch, err := s.terms.Client.ChildrenW(under, path.Dir(s.nodes[0].Path))
+	if answered(err) != nil {
+		return nil
+	}
 	there, alone := standsAlone(s, names)
-	switch {
-	case err != nil:
-		return nil
-	case !there:
+	if !there {
 		watch.Stop()
-		return nil
-	case !alone:
+	}
+	if !alone || !there {
 		return nil
 	}
 	return watch
