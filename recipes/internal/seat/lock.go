@@ -166,11 +166,6 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 	return q.serve(ctx, a, w, ahead)
 }
 
-// Terms returns the terms of the lock's seats.
-func (l *Lock) Terms(data []byte) Terms {
-	return Terms{Client: l.cfg.Client, Key: l.boxed, Revocable: l.cfg.Revocable, Data: data}
-}
-
 // NodeData returns the data of an attempt's nodes.
 func (l *Lock) NodeData(a Attempt) []byte {
 	if l.cfg.ExactData {
@@ -254,7 +249,7 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 		if refusal := c.run(ctx); refusal != nil {
 			return nil, refusal.Err
 		}
-		if h := newHold(l.Terms(c.data), c.own, c.node); h != nil {
+		if h := newHold(l, c.data, c.own, c.node); h != nil {
 			return h, nil
 		}
 		if c.own != nil {
@@ -273,12 +268,4 @@ type Candidate struct {
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
 
-// Seen returns the queue that a goroutine of the client has seen last; see noteBeyond.
-func (l *Lock) Seen() (seen NotAdmitted) {
-	if q := lanes.lookUp(laneKeyOf(l)); q != nil {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		seen = q.seen
-	}
-	return seen
-}
+func (l *Lock) terms() terms { return terms{l.cfg.Client, l.boxed, l.cfg.Revocable} }

@@ -60,7 +60,7 @@ func (h *Hold) giveUp(ctx context.Context) (err error) {
 // one at the beginning: what comes after a break does not wait for the next one's
 // answers. The error is one that the caller can act on.
 func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
-	return RefusalsIn(h.giveUp(insider.Of(h.seat.terms.Client).WhileConnected(ctx, connection)))
+	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
 // drop ends a hold that nobody has, and waits for nothing.
@@ -96,7 +96,7 @@ func (s *Seat) retire() {
 	s.unwatch()
 	waive(s)
 	if !s.spent.Load() {
-		deleteInBackground(s.terms.Client, s.nodes)
+		deleteInBackground(s.client, s.nodes)
 	}
 	s.gone(nil)
 	s.vacate()
@@ -127,12 +127,12 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	answered := false
 	defer func() {
 		if !answered { // the user's code has panicked, such as a context
-			deleteInBackground(s.terms.Client, s.nodes)
+			deleteInBackground(s.client, s.nodes)
 			s.vacate()
 		}
 		s.gone(err)
 	}()
-	ctx, told := h.Trace().During(ctx, s.terms.Client)
+	ctx, told := h.Trace().During(ctx, s.client)
 	defer told()
 	wait := s.beginDelete(ctx)
 	s.vacate()
@@ -164,7 +164,7 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 		return func() error { return s.deleteSeveral(ctx) }
 	}
 	path := s.nodes[0].Path
-	deleted := insider.Of(s.terms.Client).BeginDelete(ctx, path)
+	deleted := insider.Of(s.client).BeginDelete(ctx, path)
 	return func() error { return uninterrupted(ctx, path, deleted()) }
 }
 
@@ -175,12 +175,12 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	for i, n := range s.nodes {
 		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
 	}
-	if _, err := s.terms.Client.Transaction(ctx, ops...); err == nil {
+	if _, err := s.client.Transaction(ctx, ops...); err == nil {
 		return nil
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
-		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
+		err := s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
 		errs = append(errs, uninterrupted(ctx, n.Path, err))
 	}
 	return errors.Join(errs...)
@@ -229,7 +229,7 @@ type interruption struct{ error }
 // be called after them.
 func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func()) {
 	under, end := WhileConnected(ctx, h.seat.session())
-	under, wait := h.Trace().During(under, h.seat.terms.Client)
+	under, wait := h.Trace().During(under, h.seat.client)
 	return under, func() {
 		wait()
 		end()

@@ -63,7 +63,7 @@ func (s *Seat) beginWatch(own *ownWatch) {
 		}
 	}
 	s.mu.Unlock()
-	if s.terms.Revocable {
+	if s.revocable {
 		s.Watch()
 	}
 }
@@ -132,7 +132,7 @@ func (s *Seat) keepNodes() {
 
 // look reads a node, and does so again after each change.
 func (s *Seat) look(i int, own *ownWatch) {
-	framework.Extend(s.terms.Client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
+	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
 }
 
 func (s *Seat) lookAgain(i int) {
@@ -146,8 +146,8 @@ func (s *Seat) lookAgain(i int) {
 // that may not read its own node keeps its lock, and goes on trying. So does one
 // whose credentials are refused: the session may outlast that.
 func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
-	ctx, _ = trace.Unblocked(ctx, s.terms.Client)
-	recovery := follow.Recovery{Client: s.terms.Client, Outlasts: func(err error) bool {
+	ctx, _ = trace.Unblocked(ctx, s.client)
+	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}
 	for s.mayWatch() {
@@ -175,7 +175,7 @@ func (s *Seat) read(ctx context.Context, path string, own *ownWatch) ([]byte, *f
 	if own != nil {
 		return own.data, own.watch, nil
 	}
-	data, _, watch, err := s.terms.Client.GetW(ctx, path)
+	data, _, watch, err := s.client.GetW(ctx, path)
 	return data, watch, err
 }
 
@@ -240,7 +240,7 @@ func (s *Seat) request(byOthers bool) {
 	}
 	s.mu.Unlock()
 	switch {
-	case s.terms.Revocable:
+	case s.revocable:
 		s.lose(ErrRevoked)
 	case s.lane != nil:
 		unpark(s)
