@@ -130,10 +130,7 @@ func WithReleasePolicy(p ReleasePolicy) interface {
 type releasePolicy ReleasePolicy
 
 func (p releasePolicy) applyToMutex(c *seat.Options) {
-	c.Policy = seat.Policy{HandOvers: p.MaxReuses, HandOver: p.HandOver, MinimumHold: p.MinimumHold}
-	if p.Idle > 0 {
-		c.CachedUses, c.CachedIdle = p.MaxReuses, p.Idle
-	}
+	c.Policy = seat.Policy(p)
 	reuses := p.HandOver > 0 || p.Idle > 0
 	switch {
 	case p.MaxReuses < 0 || min(p.HandOver, p.Idle, p.MinimumHold) < 0:

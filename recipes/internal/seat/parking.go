@@ -26,7 +26,8 @@ type parking struct {
 // mayPark reports whether the policy lets the seat stay in the process.
 func (h *Hold) mayPark() bool {
 	s := h.seat
-	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && s.mayPass() && s.isConnected()
+	return h.policy.Idle > 0 && s.turns <= h.policy.MaxReuses &&
+		!s.contended && s.parks && s.mayPass() && s.isConnected()
 }
 
 // mayParkLocked reports whether nobody else wants the lock, as far as this client has

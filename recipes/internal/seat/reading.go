@@ -88,7 +88,7 @@ func (q *lane) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 	defer done()
 	var watch *framework.Watch
 	alone := false
-	if w.of.cfg.CachedUses > 0 {
+	if w.of.cfg.Idle > 0 {
 		watch = q.alone(under, s)
 		alone = watch != nil
 	} else {

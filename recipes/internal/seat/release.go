@@ -31,7 +31,7 @@ func (q *lane) release(ctx context.Context, h *Hold) error {
 			h.drop()
 		}
 	}()
-	if h.policy.CachedUses > 0 && q.mustHeed(h) {
+	if h.policy.Idle > 0 && q.mustHeed(h) {
 		q.heedOthers(ctx, h)
 	}
 	what := q.decideRelease(h)
@@ -63,7 +63,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 		q.sitLocked(next, s)
 		return stays
 	case next == nil && h.mayPark() && s.mayParkLocked() && s.park():
-		q.parkLocked(s, h.policy.CachedIdle)
+		q.parkLocked(s, h.policy.Idle)
 		return stays
 	}
 	s.become(Leaving)
@@ -74,7 +74,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 // seat, although others may wait.
 func (h *Hold) mayHandOn() bool {
 	s := h.seat
-	return s.turns <= h.policy.HandOvers && s.heldFor() < h.policy.HandOver
+	return s.turns <= h.policy.MaxReuses && s.heldFor() < h.policy.HandOver
 }
 
 // giveUp ends a hold without shares, and returns why a node may still exist.
