@@ -264,7 +264,7 @@ func ExampleReleasePolicy_idle() {
 	}
 	fmt.Println(srv.CountRequests(zktest.OpAny), "requests for 100 more")
 
-	other := locks.NewInterProcessMutex(client, "/locks/ledger-7") // without the option, it is like another client's
+	other := locks.NewInterProcessMutex(client, "/locks/ledger-7") // without a policy, its release deletes the node
 	fmt.Println(other.Do(ctx, post))
 	// Output:
 	// <nil>
