@@ -30,8 +30,9 @@ import (
 )
 
 // withDuration are the functions of framework, retry, tracing and the recipes that
-// take a duration, and the fields of that type in the structs that they take. Each is used with one, in a way to which it matters, on a client
-// whose connection breaks for some minutes.
+// take a duration, and the fields of that type in the structs that they take. Each
+// is used with one, in a way to which it matters, on a client whose connection breaks
+// for some minutes.
 var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Duration) error{
 	"framework.WithSessionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return outlast(t, w, framework.WithSessionTimeout(d))
