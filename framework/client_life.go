@@ -151,7 +151,7 @@ func (c *Client) supervise() {
 // Close deletes the other ephemeral nodes and leaves the session to the servers, which
 // end it when its timeout is over, in two cases:
 //
-//   - A lock has a minimum hold that is not over; see locks.WithMinimumHold.
+//   - A lock has a minimum hold that is not over; see locks.ReleasePolicy.
 //   - A lease was lost less than the safety margin ago, for example to an
 //     interruption under state.StandardPolicy, and was not released since: its holder
 //     may still be stopping.

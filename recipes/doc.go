@@ -4,9 +4,9 @@
 //	use this                           if you want that
 //	---------------------------------  --------------------------------------
 //	locks.InterProcessMutex            one process at a time to do something
-//	  ... with WithLocalHandOver       the same, for many goroutines
-//	  ... with WithCachedLock          the same, if most often it is the one
-//	                                   that had the lock last
+//	  ... with WithReleasePolicy       the same, for many goroutines, or if most
+//	                                   often it is the one that had the lock
+//	                                   last, or for a short job in a fleet
 //	locks.InterProcessReadWriteLock    many to look at something at once, and
 //	                                   one alone to change it
 //	locks.InterProcessSemaphore        no more than n to do something at once,

@@ -29,10 +29,14 @@ var everyWork = map[string]func(t *testing.T, c *framework.Client) (call func(ct
 	"semaphore mutex": doing(semaphoreMutex),
 	"multi-lock":      doing(several),
 	"mutex, cached": doing(func(c *framework.Client) locks.Locker {
-		return locks.NewInterProcessMutex(c, "/lock", locks.WithCachedLock(16, time.Second))
+		return locks.NewInterProcessMutex(c, "/lock", locks.WithReleasePolicy(locks.ReleasePolicy{
+			MaxReuses: 16, Idle: time.Second,
+		}))
 	}),
 	"mutex, handed over": doing(func(c *framework.Client) locks.Locker {
-		return locks.NewInterProcessMutex(c, "/lock", locks.WithLocalHandOver(16, time.Second))
+		return locks.NewInterProcessMutex(c, "/lock", locks.WithReleasePolicy(locks.ReleasePolicy{
+			MaxReuses: 16, HandOver: time.Second,
+		}))
 	}),
 	"latch": func(t *testing.T, c *framework.Client) func(context.Context, func()) error {
 		l, err := leader.NewLatch(c, "/latch")

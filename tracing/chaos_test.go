@@ -65,7 +65,7 @@ type acquirer func(context.Context) (*locks.Lease, error)
 // acquirersOfEveryKind returns acquires of every kind of lock in package
 // recipes.
 func (v *service) acquirersOfEveryKind() []acquirer {
-	handed := v.mutex(locks.WithLocalHandOver(3, time.Minute))
+	handed := v.mutex(locks.WithReleasePolicy(locks.ReleasePolicy{MaxReuses: 3, HandOver: time.Minute}))
 	readWrite := locks.NewInterProcessReadWriteLock(v.client, "/locks/prices")
 	semaphore := locks.NewInterProcessSemaphore(v.client, "/locks/printers", locks.Limit(2))
 	return []acquirer{

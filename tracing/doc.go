@@ -62,10 +62,9 @@
 //     with locks.WithNodeData, leader.WithID or locks.WithoutIdentity.
 //   - At a semaphore, a waiter for its turn sees the contender whose turn it is
 //     as the holder. A waiter for leases sees the first contender that has one.
-//   - After a hand-over within a process (locks.WithLocalHandOver and
-//     locks.WithCachedLock), and after an interruption that a Latch survived
-//     with its node, links from other processes lead to the acquire that created
-//     the node. Nobody may hold a cached lock now.
+//   - After a hand-over within a process (locks.WithReleasePolicy), and after an
+//     interruption that a Latch survived with its node, links from other processes
+//     lead to the acquire that created the node. No goroutine may hold the lock now.
 //
 // # Cost
 //

@@ -177,7 +177,7 @@ func TestMultiLock(t *testing.T) {
 func TestLocalHandOver(t *testing.T) {
 	runStory(t, func(s *story) {
 		orders := s.service("orders")
-		mutex := orders.mutex(locks.WithLocalHandOver(10, time.Minute))
+		mutex := orders.mutex(locks.WithReleasePolicy(locks.ReleasePolicy{MaxReuses: 10, HandOver: time.Minute}))
 		first := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
 		second := s.inBackground(s.request(orders, "POST /orders"), mutex.Acquire)
 		s.release(first, 1500*time.Millisecond)

@@ -20,7 +20,7 @@
 // The schedulers of a fleet do not start at the same moment, and their clocks
 // differ. A job that takes less time than that is run by each of them in turn, if
 // its lock is free as soon as it ends. So a Locker keeps the lock for some time
-// from the begin of the run; see locks.WithMinimumHold.
+// from the begin of the run; see locks.ReleasePolicy.
 //
 // # Stopped in time
 //

@@ -20,7 +20,7 @@ import (
 type Locker struct {
 	client *framework.Client
 	root   string
-	opts   []locks.MutexOption
+	policy locks.ReleasePolicy
 
 	mu   sync.Mutex              // protects the following field
 	held map[string]*locks.Lease // the leases of runs, by the names of their jobs
@@ -32,7 +32,7 @@ var _ gocron.Locker = (*Locker)(nil)
 // fleet need the same root.
 //
 // A mutex is kept for minimumHold from the begin of a run, also if the run ends
-// sooner, or its process ends; see locks.WithMinimumHold. It should be longer than
+// sooner, or its process ends; see locks.ReleasePolicy. It should be longer than
 // what the schedulers are apart, and shorter than the time between two runs. Jobs
 // whose runs differ much in that have lockers of their own, by
 // gocron.WithDistributedJobLocker. If it is 0 or less, there is no minimum hold: a
@@ -41,11 +41,10 @@ var _ gocron.Locker = (*Locker)(nil)
 // NewLocker does not contact the server. A client or a path that cannot be used is
 // an error of every Lock.
 func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Locker {
-	l := &Locker{client: c, root: root, held: map[string]*locks.Lease{}}
-	if minimumHold > 0 {
-		l.opts = append(l.opts, locks.WithMinimumHold(minimumHold))
+	return &Locker{
+		client: c, root: root, held: map[string]*locks.Lease{},
+		policy: locks.ReleasePolicy{MinimumHold: max(minimumHold, 0)},
 	}
-	return l
 }
 
 // Lock is for gocron, which calls it before each run of a job. It does not wait
@@ -59,7 +58,7 @@ func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	if l.leaseOf(key) != nil {
 		return nil, goesOn(key)
 	}
-	lease, err := locks.NewInterProcessMutex(l.client, l.pathOf(key), l.opts...).TryAcquire(ctx)
+	lease, err := locks.NewInterProcessMutex(l.client, l.pathOf(key), locks.WithReleasePolicy(l.policy)).TryAcquire(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -30,8 +30,9 @@ import (
 )
 
 // withDuration are the functions of framework, retry, tracing and the recipes that
-// take a duration. Each is used with one, in a way to which it matters, on a client
-// whose connection breaks for some minutes.
+// take a duration, and the fields of that type in the structs that they take. Each
+// is used with one, in a way to which it matters, on a client whose connection breaks
+// for some minutes.
 var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Duration) error{
 	"framework.WithSessionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return outlast(t, w, framework.WithSessionTimeout(d))
@@ -54,8 +55,8 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	"leader.WithGrace": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return leadUntilAsked(t, w, leader.WithGrace(d))
 	},
-	"locks.WithLocalHandOver": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithLocalHandOver(2, d))
+	"locks.ReleasePolicy.HandOver": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		m := mutexWith(w, locks.ReleasePolicy{MaxReuses: 2, HandOver: d})
 		for range 3 {
 			lease, err := m.Acquire(w.Patience(t))
 			if err != nil {
@@ -68,8 +69,8 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		}
 		return nil
 	},
-	"locks.WithMinimumHold": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithMinimumHold(d))
+	"locks.ReleasePolicy.MinimumHold": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		m := mutexWith(w, locks.ReleasePolicy{MinimumHold: d})
 		for range 3 {
 			lease, err := m.TryAcquire(w.Patience(t))
 			if errors.Is(err, locks.ErrNotAcquired) {
@@ -83,8 +84,8 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		}
 		return nil
 	},
-	"locks.WithCachedLock": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithCachedLock(2, d))
+	"locks.ReleasePolicy.Idle": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		m := mutexWith(w, locks.ReleasePolicy{MaxReuses: 2, Idle: d})
 		for range 3 {
 			lease, err := m.Acquire(w.Patience(t))
 			if err != nil {
@@ -113,6 +114,10 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	},
 	"retry.Forever":     retrying(retry.Forever),
 	"retry.Exponential": retrying(func(d time.Duration) retry.Policy { return retry.Exponential(d, d, 5) }),
+}
+
+func mutexWith(w *recipetest.World, p locks.ReleasePolicy) *locks.InterProcessMutex {
+	return locks.NewInterProcessMutex(w.Observer, "/l", locks.WithReleasePolicy(p))
 }
 
 // waitAndHold waits for a lock for some time, and holds it.
@@ -217,7 +222,7 @@ func TestDurationsOfAnyLength(t *testing.T) {
 	}
 }
 
-// The table above has every function that takes a duration.
+// The table above has every function that takes a duration, and every such field.
 func TestAllDurationsAreTried(t *testing.T) {
 	const root = "../.."
 	folders, err := filepath.Glob(filepath.Join(root, "recipes", "*"))
@@ -234,22 +239,54 @@ func TestAllDurationsAreTried(t *testing.T) {
 }
 
 // takingDurations returns the exported functions of a package that take a
-// duration.
+// duration, and the fields of that type in the structs that they take.
 func takingDurations(t *testing.T, folder string) (names []string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil { // a file
 		return nil
 	}
+	fields := map[string][]string{} // by struct
+	taken := map[string]bool{}      // the types of parameters
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, e.Name()), nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
-		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if ok && f.Recv == nil && f.Name.IsExported() && slices.ContainsFunc(f.Type.Params.List, isDuration) {
-				names = append(names, file.Name.Name+"."+f.Name.Name)
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				if s, ok := n.Type.(*ast.StructType); ok {
+					fields[n.Name.Name] = durationsOf(file.Name.Name+"."+n.Name.Name, s)
+				}
+			case *ast.FuncDecl:
+				if n.Recv != nil || !n.Name.IsExported() {
+					break
+				}
+				if slices.ContainsFunc(n.Type.Params.List, isDuration) {
+					names = append(names, file.Name.Name+"."+n.Name.Name)
+				}
+				for _, p := range n.Type.Params.List {
+					if of, ok := p.Type.(*ast.Ident); ok {
+						taken[of.Name] = true
+					}
+				}
+			}
+			return true
+		})
+	}
+	for of := range taken {
+		names = append(names, fields[of]...)
+	}
+	return names
+}
+
+// durationsOf returns the exported fields of a struct that are durations.
+func durationsOf(of string, s *ast.StructType) (names []string) {
+	for _, f := range s.Fields.List {
+		for _, name := range f.Names {
+			if isDuration(f) && name.IsExported() {
+				names = append(names, of+"."+name.Name)
 			}
 		}
 	}

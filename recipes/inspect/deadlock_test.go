@@ -228,7 +228,8 @@ func TestKeptLockIsNoDeadlock(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, dir := w.Patience(t), recipetest.Path(t)
 		a, b := w.service(t, "a"), w.service(t, "b")
-		kept := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(a, dir+"/a", locks.WithMinimumHold(time.Minute)))
+		policy := locks.WithReleasePolicy(locks.ReleasePolicy{MinimumHold: time.Minute})
+		kept := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(a, dir+"/a", policy))
 		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(b, dir+"/b"))
 		ofA := w.acquireBehind(t, locks.NewInterProcessMutex(a, dir+"/b"), dir+"/b", 2)
 		ofB := w.acquireBehind(t, locks.NewInterProcessMutex(b, dir+"/a"), dir+"/a", 2)

@@ -68,7 +68,7 @@
 //     without participants; see Recipe.Unread.
 //   - A visit that fails does not end other visits. The walk reports the error
 //     when the visit's turn comes.
-//   - A lock that is idle, see locks.WithCachedLock, looks as if it were held. Its
+//   - A lock that is idle, see locks.ReleasePolicy, looks as if it were held. Its
 //     owner gives it up when another contender queues.
 //   - A slow loop body makes the answer old: visits run ahead of the loop.
 //

@@ -196,7 +196,8 @@ func TestLockThatIsKept(t *testing.T) {
 		path := recipetest.Path(t)
 		a := w.service(t, "a")
 		until := time.Now().Add(time.Minute)
-		held := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, path, locks.WithMinimumHold(time.Minute)))
+		policy := locks.WithReleasePolicy(locks.ReleasePolicy{MinimumHold: time.Minute})
+		held := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, path, policy))
 		require.True(t, w.one(t, path).Holders[0].KeptUntil.IsZero())
 		require.NoError(t, held.Release(w.Patience(t)))
 		holder := w.one(t, path).Holders[0]

@@ -115,7 +115,7 @@ type Participant struct {
 	Revoked bool // another client has asked it to give the lock up
 
 	// KeptUntil says that the lock was released, and stays until then, by the
-	// clock of the owner's process; see locks.WithMinimumHold. It is zero for any
+	// clock of the owner's process; see locks.ReleasePolicy. It is zero for any
 	// other participant.
 	KeptUntil time.Time
 

@@ -44,7 +44,7 @@ func TestAllocationsOfACachedReacquire(t *testing.T) {
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
-		mutex := locks.NewInterProcessMutex(c, "/locks/a", locks.WithCachedLock(10_000, time.Hour))
+		mutex := locks.NewInterProcessMutex(c, "/locks/a", idleFor(10_000, time.Hour))
 		cycle(t, t.Context(), mutex) // makes the parents
 		srv.ClearRequests()
 		allocations := fewestAllocations(func() { cycle(t, t.Context(), mutex) })

@@ -15,7 +15,7 @@ import (
 )
 
 func cachedReads(c *framework.Client, path string, opts ...locks.ReadWriteOption) *locks.InterProcessReadWriteLock {
-	return locks.NewInterProcessReadWriteLock(c, path, append(opts, locks.WithCachedLock(1000, cachedFor))...)
+	return locks.NewInterProcessReadWriteLock(c, path, append(opts, idleFor(1000, cachedFor))...)
 }
 
 func TestReadersOneAfterTheOtherCostTheRequestsOfOne(t *testing.T) {

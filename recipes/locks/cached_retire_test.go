@@ -22,7 +22,7 @@ import (
 // Promise: A lock is not handed over within the process after the session's time ran out.
 func TestLockIsNotPassedOnAfterASleep(t *testing.T) {
 	for name, opt := range map[string]locks.MutexOption{
-		"cached": locks.WithCachedLock(1000, time.Minute), "local": locks.WithLocalHandOver(1000, 24*time.Hour),
+		"cached": idleFor(1000, time.Minute), "local": handingOver(1000, 24*time.Hour),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

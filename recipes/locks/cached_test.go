@@ -21,7 +21,7 @@ import (
 const cachedFor = time.Minute
 
 func cachedMutex(c *framework.Client, path string, opts ...locks.MutexOption) *locks.InterProcessMutex {
-	return locks.NewInterProcessMutex(c, path, append(opts, locks.WithCachedLock(1000, cachedFor))...)
+	return locks.NewInterProcessMutex(c, path, append(opts, idleFor(1000, cachedFor))...)
 }
 
 // once acquires and releases a lock, and returns the lease.
@@ -98,7 +98,7 @@ func TestCachedLockIsHandedOutSoManyTimes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(3, time.Hour))
+		m := locks.NewInterProcessMutex(c, path, idleFor(3, time.Hour))
 		for range 3 {
 			first := once(t, ctx, m)
 			for range 3 {
@@ -179,7 +179,9 @@ func TestObjectWithTheSameNodesTakesACachedLockOver(t *testing.T) {
 		}{
 			{locks.NewInterProcessMutex(c, path+"/0"), false},
 			{cachedMutex(view, "/1"), true},
-			{cachedMutex(c, path+"/2", locks.WithLocalHandOver(10, time.Hour)), true},
+			{locks.NewInterProcessMutex(c, path+"/2", locks.WithReleasePolicy(locks.ReleasePolicy{
+				MaxReuses: 1000, HandOver: time.Hour, Idle: cachedFor,
+			})), true},
 		} {
 			node := w.idle(t, ctx, cachedMutex(c, fmt.Sprint(path, "/", i)))
 			w.Fake.ClearRequests()

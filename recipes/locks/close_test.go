@@ -32,7 +32,7 @@ func TestCloseWhileAnInterruptedHolderStops(t *testing.T) {
 		"interruption of readers that share a node": {
 			opts: []framework.Option{framework.WithErrorPolicy(state.StandardPolicy)},
 			lock: func(c *framework.Client) locks.Locker {
-				return locks.NewInterProcessReadWriteLock(c, "/l", locks.WithCachedLock(9, time.Minute)).ReadLock()
+				return locks.NewInterProcessReadWriteLock(c, "/l", idleFor(9, time.Minute)).ReadLock()
 			},
 			lose: func(_ *world, _ *locks.Lease, cut func()) { cut() },
 			next: writerOf,

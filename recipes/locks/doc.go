@@ -31,11 +31,11 @@
 // All are a [Locker]; of a read/write lock, its two sides are. An object is
 // cheap and safe for concurrent use: make one for each request, or keep it. An
 // [Option] is for every lock, a [MutexOption] for an InterProcessMutex, and a
-// [ReadWriteOption] for an InterProcessReadWriteLock.
-// [WithCachedLock] makes a lock that the same process takes again and again cost
-// no request. [WithMinimumHold] makes a short job run once in a fleet. A path that
-// cannot be used is an error of every call and matches zk.ErrInvalidPath. Any other
-// such value is a *framework.ConfigError and matches zk.ErrBadArguments.
+// [ReadWriteOption] for an InterProcessReadWriteLock. A [ReleasePolicy] hands a lock
+// over within the process, makes a lock that the same process takes again and again
+// cost no request, or makes a short job run once in a fleet. A path that cannot be
+// used is an error of every call and matches zk.ErrInvalidPath. Any other such value
+// is a *framework.ConfigError and matches zk.ErrBadArguments.
 //
 // # How it works
 //

@@ -209,17 +209,17 @@ func ExampleSharedLimit() {
 	// <nil> <nil>
 }
 
-// A worker takes the same lock again and again. As long as nobody else wants it,
-// only the first time costs requests.
 // A job that takes no time runs once in the fleet, although the clocks of the
 // processes differ.
-func ExampleWithMinimumHold() {
+func ExampleReleasePolicy_minimumHold() {
 	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 
 	run := func(who string, client *framework.Client) {
-		mutex := locks.NewInterProcessMutex(client, "/cron/report", locks.WithMinimumHold(50*time.Second))
+		mutex := locks.NewInterProcessMutex(client, "/cron/report", locks.WithReleasePolicy(locks.ReleasePolicy{
+			MinimumHold: 50 * time.Second,
+		}))
 		lease, err := mutex.TryAcquire(ctx)
 		if err != nil {
 			fmt.Println(who, "is refused:", errors.Is(err, locks.ErrNotAcquired))
@@ -243,12 +243,16 @@ func ExampleWithMinimumHold() {
 	// one, again, is refused: true
 }
 
-func ExampleWithCachedLock() {
+// A worker takes the same lock again and again. As long as no other client wants it,
+// only the first time costs requests.
+func ExampleReleasePolicy_idle() {
 	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 
-	mutex := locks.NewInterProcessMutex(client, "/locks/ledger-7", locks.WithCachedLock(1000, time.Minute))
+	mutex := locks.NewInterProcessMutex(client, "/locks/ledger-7", locks.WithReleasePolicy(locks.ReleasePolicy{
+		MaxReuses: 1000, Idle: time.Minute,
+	}))
 	post := func(ctx context.Context) error { return nil }
 
 	fmt.Println(mutex.Do(ctx, post))
@@ -260,7 +264,7 @@ func ExampleWithCachedLock() {
 	}
 	fmt.Println(srv.CountRequests(zktest.OpAny), "requests for 100 more")
 
-	other := locks.NewInterProcessMutex(client, "/locks/ledger-7") // without the option, it is like another client's
+	other := locks.NewInterProcessMutex(client, "/locks/ledger-7") // without a policy, its release deletes the node
 	fmt.Println(other.Do(ctx, post))
 	// Output:
 	// <nil>

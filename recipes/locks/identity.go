@@ -37,7 +37,7 @@ type Identity struct {
 	Foreign string
 
 	// KeptUntil says that the lock was released, and stays until then, by the
-	// owner's clock; see WithMinimumHold. It is zero for any other node. The
+	// owner's clock; see ReleasePolicy. It is zero for any other node. The
 	// error of a try may tell of it up to a second late: a try that is refused
 	// soon after another one does not read the same holder's node again.
 	KeptUntil time.Time

@@ -51,8 +51,8 @@ const cachedKind = "cached mutex"
 // kindsOfLocks lists all kinds of locks. Their paths are /l and below.
 var kindsOfLocks = []lockKind{
 	mutexOf("mutex"),
-	mutexOf("mutex with hand-over", locks.WithLocalHandOver(2, time.Minute)),
-	mutexOf(cachedKind, locks.WithCachedLock(2, time.Minute)),
+	mutexOf("mutex with hand-over", handingOver(2, time.Minute)),
+	mutexOf(cachedKind, idleFor(2, time.Minute)),
 	mutexOf("revocable mutex", locks.WithRevocation()),
 	{
 		name: "reader", paths: []string{"/l"},

@@ -74,8 +74,8 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 // It is the czxid of the holder's node: a Java holder finds its own in that
 // node's Stat. These leases share a token, or have a particular one:
 //
-//   - Leases that re-enter a lock have its token, and so have those that got it
-//     by WithLocalHandOver or WithCachedLock without a request.
+//   - Leases that re-enter a lock have its token, and so have those that reuse its
+//     node by a ReleasePolicy.
 //   - Readers of one client have one token while they share a node: see ReadLock.
 //   - Several leases of a semaphore have the last one's. Others hold theirs at
 //     the same time, so that a resource cannot refuse smaller ones there.
@@ -106,8 +106,8 @@ func (l *Lease) Leases() []*Lease {
 // while the holder's nodes exist, and admits nobody else while they do.
 // Otherwise it fails with a *framework.TxnError that matches zk.ErrNoNode,
 // whether its caller knows of the loss or not. For data in ZooKeeper, that is
-// the strongest fence there is. (With WithLocalHandOver or WithCachedLock,
-// another goroutine of this process may have the same node.)
+// the strongest fence there is. (With a ReleasePolicy, a later lease of this
+// client may have the same node.)
 func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, h := range l.inner().Holds() {
@@ -142,10 +142,9 @@ func (l *Lease) Revoked() <-chan struct{} { return l.inner().Requested() }
 //
 //	defer lease.Release(ctx)
 //
-// is right for any ctx. With WithMinimumHold, the node stays for a while, and
-// Release waits until that is written into it. With WithCachedLock, the node may
-// stay. Readers that share a node leave it to the last of them, whose Release returns
-// the error of its deletion. No release can delete another holder's node. The lease of
-// an InterProcessMultiLock releases all locks, the last first, and returns their
-// errors joined.
+// is right for any ctx. With a ReleasePolicy, the node may stay. For a minimum hold,
+// Release waits until that is written into the node. Readers that share a node leave it
+// to the last of them, whose Release returns the error of its deletion. No release can
+// delete another holder's node. The lease of an InterProcessMultiLock releases all
+// locks, the last first, and returns their errors joined.
 func (l *Lease) Release(ctx context.Context) error { return l.inner().Release(ctx) }

@@ -60,19 +60,21 @@ func TestOrderAndLivenessUnderRandomFaults(t *testing.T) {
 const lockPath = "/l"
 
 var (
-	handOver    = locks.WithLocalHandOver(2, 5*time.Second)
-	cached      = locks.WithCachedLock(3, 5*time.Second)
-	sharedReads = locks.WithCachedLock(20, 5*time.Second)
+	handOver    = handingOver(2, 5*time.Second)
+	cached      = idleFor(3, 5*time.Second)
+	sharedReads = idleFor(20, 5*time.Second)
 
 	mutexPolicies = []*policy{
 		{name: "plain"},
 		{name: "handed over", mutex: []locks.MutexOption{handOver}, handOvers: 2, within: 5 * time.Second},
 		{name: "cached", mutex: []locks.MutexOption{cached}, cached: 3},
 		{
-			name: "cached and handed over", mutex: []locks.MutexOption{cached, handOver},
-			cached: 3, handOvers: 2, within: 5 * time.Second,
+			name: "cached and handed over", mutex: []locks.MutexOption{locks.WithReleasePolicy(locks.ReleasePolicy{
+				MaxReuses: 2, HandOver: 5 * time.Second, Idle: 5 * time.Second,
+			})},
+			cached: 2, handOvers: 2, within: 5 * time.Second,
 		},
-		{name: "minimum", mutex: []locks.MutexOption{locks.WithMinimumHold(2 * time.Second)}, minimum: 2 * time.Second},
+		{name: "minimum", mutex: []locks.MutexOption{heldFor(2 * time.Second)}, minimum: 2 * time.Second},
 		{name: "revocable", mutex: []locks.MutexOption{locks.WithRevocation()}, revocable: true},
 		{name: "limited", mutex: []locks.MutexOption{locks.WithQueueLimit(4)}, limited: true},
 	}

@@ -39,13 +39,13 @@ func TestWorkOfHoldersDoesNotOverlap(t *testing.T) {
 	for name, contend := range map[string]recipetest.Contend{
 		"mutex": held(func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") }),
 		"hand-over": held(mutexOfEach(func(c *framework.Client) locks.Locker {
-			return locks.NewInterProcessMutex(c, "/l", locks.WithLocalHandOver(5, time.Minute))
+			return locks.NewInterProcessMutex(c, "/l", handingOver(5, time.Minute))
 		})),
 		"cached": held(mutexOfEach(func(c *framework.Client) locks.Locker {
-			return locks.NewInterProcessMutex(c, "/l", locks.WithCachedLock(5, time.Minute))
+			return locks.NewInterProcessMutex(c, "/l", idleFor(5, time.Minute))
 		})),
 		"minimum hold": held(func(c *framework.Client) locks.Locker {
-			return locks.NewInterProcessMutex(c, "/l", locks.WithMinimumHold(5*time.Second))
+			return locks.NewInterProcessMutex(c, "/l", heldFor(5*time.Second))
 		}),
 		"semaphore mutex": held(func(c *framework.Client) locks.Locker { return locks.NewInterProcessSemaphoreMutex(c, "/l") }),
 		"multi-lock": held(func(c *framework.Client) locks.Locker {

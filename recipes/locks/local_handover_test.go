@@ -18,7 +18,7 @@ func TestLocalHandOverCostsNoRequest(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+		m := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour))
 		queue := queueUp(ctx, m, 50)
 		w.Fake.ClearRequests()
 		first := queue[0].Wait(t)
@@ -45,8 +45,8 @@ func TestLocalHandOverCostsNoRequest(t *testing.T) {
 // time. Hand-over therefore does not starve other processes.
 func TestLocalHandOverIsBounded(t *testing.T) {
 	for name, opt := range map[string]locks.MutexOption{
-		"count": locks.WithLocalHandOver(3, time.Hour),
-		"time":  locks.WithLocalHandOver(1000, 10*time.Second),
+		"count": handingOver(3, time.Hour),
+		"time":  handingOver(1000, 10*time.Second),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -91,7 +91,7 @@ func TestLostLockIsNotHandedOver(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)
-				m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+				m := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour))
 				queue := queueUp(ctx, m, 3)
 				first := queue[0].Wait(t)
 				time.Sleep(2 * time.Second) // the client watches the node by now
@@ -114,7 +114,7 @@ func TestHandedOverLockIsStillGuarded(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+		m := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour))
 		queue := queueUp(ctx, m, 6)
 		for _, p := range queue[:5] {
 			lease := p.Wait(t)
@@ -152,7 +152,7 @@ func TestHandOverPassesThoseWhoHaveGone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(10, time.Hour))
+		m := locks.NewInterProcessMutex(c, path, handingOver(10, time.Hour))
 		lease := locktest.Acquire(t, ctx, m)
 		var gone atomic.Bool
 		first := locktest.AcquireLater(leaving{ctx, &gone}, m)

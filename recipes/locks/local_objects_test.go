@@ -193,8 +193,8 @@ func TestHandOverKeepsTheNodeDataOfEachObject(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		one := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour), locks.WithNodeData([]byte("one")))
-		two := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour), locks.WithNodeData([]byte("two")))
+		one := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour), locks.WithNodeData([]byte("one")))
+		two := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour), locks.WithNodeData([]byte("two")))
 		ones, twos := queueUp(ctx, one, 3), queueUp(ctx, two, 3)
 		plain := queueUp(ctx, locks.NewInterProcessMutex(c, path), 3)
 		require.Len(t, w.Nodes(t, path), 3, "one for each object, because their data differ")

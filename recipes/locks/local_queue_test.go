@@ -82,7 +82,7 @@ func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
 	t.Parallel()
 	tries := thorough.Size(300, 30)
-	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(100, time.Hour)}} {
+	for _, opts := range [][]locks.MutexOption{nil, {handingOver(100, time.Hour)}} {
 		for range tries {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
@@ -199,7 +199,7 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 		c, _ := w.Connect(t)
 		for _, opt := range []locks.MutexOption{
 			locks.WithQueueLimit(0), locks.WithNodeData(make([]byte, 2000)), locks.WithNodeData([]byte("__REVOKE__")),
-			locks.WithLocalHandOver(0, time.Second), locks.WithLocalHandOver(1, 0), nil,
+			handingOver(0, time.Second), handingOver(1, 0), nil,
 		} {
 			_, err := locks.NewInterProcessMutex(c, "/l", opt).Acquire(t.Context())
 			require.ErrorIs(t, err, zk.ErrBadArguments)
@@ -210,7 +210,7 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 // An acquire that ends at the server leaves its place to the next acquire of
 // its object, for whatever reason it ends.
 func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
-	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(1, time.Hour)}} {
+	for _, opts := range [][]locks.MutexOption{nil, {handingOver(1, time.Hour)}} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			ctx, path := w.Patience(t), recipetest.Path(t)
 			c, _ := w.Connect(t)

@@ -22,7 +22,7 @@ import (
 const minimumHold = time.Minute
 
 func holdingMutex(c *framework.Client, path string) *locks.InterProcessMutex {
-	return locks.NewInterProcessMutex(c, path, locks.WithMinimumHold(minimumHold))
+	return locks.NewInterProcessMutex(c, path, heldFor(minimumHold))
 }
 
 // shortJob acquires a lock, holds it for a second, and releases it. It returns the
@@ -189,7 +189,7 @@ func TestSessionKeepsTheLockOfAClosedClient(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t, w.ShortLived()...)
 		mine := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path+"-mine"))
-		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path, locks.WithMinimumHold(time.Hour)))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path, heldFor(time.Hour)))
 		require.NoError(t, lease.Release(ctx))
 		closed := time.Now()
 		require.NoError(t, c.Close())
@@ -402,7 +402,7 @@ func TestNodeOfAMinimumHoldSaysHowLongItStays(t *testing.T) {
 			"own data":  {[]locks.MutexOption{locks.WithNodeData([]byte("mine"))}, false, "mine"},
 		} {
 			of := path + "/" + tt.id[:4]
-			mutex := locks.NewInterProcessMutex(c, of, append(tt.opts, locks.WithMinimumHold(minimumHold))...)
+			mutex := locks.NewInterProcessMutex(c, of, append(tt.opts, heldFor(minimumHold))...)
 			require.NoError(t, locktest.Acquire(t, ctx, mutex).Release(ctx))
 			all, err := locks.NewInterProcessMutex(w.Observer, of).Participants(ctx)
 			require.NoError(t, err)
@@ -421,11 +421,15 @@ func TestMinimumHoldThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		hold := locks.WithMinimumHold(minimumHold)
+		hold := heldFor(minimumHold)
 		for name, l := range map[string]locks.Locker{
-			"zero":           locks.NewInterProcessMutex(c, path, locks.WithMinimumHold(0)),
-			"hand-over":      locks.NewInterProcessMutex(c, path, hold, locks.WithLocalHandOver(2, time.Second)),
-			"cached":         locks.NewInterProcessMutex(c, path, locks.WithCachedLock(2, time.Second), hold),
+			"negative": locks.NewInterProcessMutex(c, path, heldFor(-1)),
+			"hand-over": locks.NewInterProcessMutex(c, path, locks.WithReleasePolicy(locks.ReleasePolicy{
+				MinimumHold: minimumHold, MaxReuses: 2, HandOver: time.Second,
+			})),
+			"idle": locks.NewInterProcessMutex(c, path, locks.WithReleasePolicy(locks.ReleasePolicy{
+				MinimumHold: minimumHold, MaxReuses: 2, Idle: time.Second,
+			})),
 			"multi-lock":     locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(c, path+"/a"), holdingMutex(c, path+"/b")),
 			"sorted mutexes": locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"}, hold)...),
 		} {

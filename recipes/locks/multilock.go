@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/seat"
@@ -27,9 +28,9 @@ type InterProcessMultiLock struct {
 // be the same for all who take some of the same locks: else two may wait for
 // each other, until their contexts end. SortedMutexes makes such an order.
 //
-// Every acquire returns an error if there is no lock at all, or if one is nil or has
-// WithMinimumHold. A semaphore that is there more often than it has leases waits for
-// itself: it is not re-entrant.
+// Every acquire returns an error if there is no lock at all, or if one is nil or has a
+// minimum hold: see ReleasePolicy. A semaphore that is there more often than it has
+// leases waits for itself: it is not re-entrant.
 func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
 	return &InterProcessMultiLock{locks: slices.Clone(locks)}
 }
@@ -110,14 +111,27 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acqu
 }
 
 func (l *InterProcessMultiLock) usable(op string) error {
-	if len(l.locks) == 0 {
-		err := seat.Invalid("number of locks", "0", "a multi-lock needs at least one lock")
+	if err := l.fault(); err != nil {
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
 	}
-	if l.hasNil() {
-		return &framework.OpError{Op: op, Path: "multi-lock", Err: seat.IsNil("lock")}
+	return nil
+}
+
+// fault returns why the locks cannot be taken as one. A multi-lock among them checks
+// its own.
+func (l *InterProcessMultiLock) fault() error {
+	switch {
+	case len(l.locks) == 0:
+		return seat.Invalid("number of locks", "0", "a multi-lock needs at least one lock")
+	case l.hasNil():
+		return seat.IsNil("lock")
 	}
-	return l.checkHolds(op)
+	for _, lock := range l.locks {
+		if m, ok := lock.(*InterProcessMutex); ok && m.lock.HasMinimumHold() {
+			return seat.Invalid("lock", printable.String(m.lock.Path()), "has a minimum hold, which no multi-lock keeps")
+		}
+	}
+	return nil
 }
 
 // hasNil reports whether one of the locks is nil, also in multi-locks among them.

@@ -27,7 +27,8 @@ import (
 // clients: see WithNodeData, WithoutIdentity and WithRevocation. Each acquire has
 // the options of its own object.
 //
-// A lock is held until its release or, with WithMinimumHold, for a while longer.
+// A lock is held until its release or, with a minimum hold, for a while longer: see
+// WithReleasePolicy.
 //
 // Holders and waiters are ephemeral nodes below the path, named as by Java
 // Curator's InterProcessMutex, with which a Go process may share a lock. No
@@ -51,7 +52,7 @@ func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption)
 		Recipe:      locktrace.RecipeMutex,
 		Reenters:    func(string) bool { return true },
 		NotAcquired: notAcquired,
-		Options:     mutexOptionsOf(opts),
+		Options:     optionsOf(opts, MutexOption.applyToMutex),
 	})}
 }
 
@@ -101,7 +102,7 @@ func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) 
 
 // Participants returns the contenders in the order of the queue, the holder
 // first. Goroutines that wait within a process are not among them. A lock that
-// is idle, see WithCachedLock, looks as if it were held.
+// is idle, see ReleasePolicy, looks as if it were held.
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
 	return participantsOf(m.lock.Participants(ctx))
 }

@@ -37,10 +37,10 @@ func TestHoldersNodeDeletedByAnOperator(t *testing.T) {
 // first one's context has ended, whatever objects the two use.
 func TestTwoGoroutinesOfOneClientBehindADeletion(t *testing.T) {
 	handOver := func(c *framework.Client) locks.Locker {
-		return locks.NewInterProcessMutex(c, "/l", locks.WithLocalHandOver(2, time.Minute))
+		return locks.NewInterProcessMutex(c, "/l", handingOver(2, time.Minute))
 	}
 	cachedReader := func(c *framework.Client) locks.Locker {
-		return locks.NewInterProcessReadWriteLock(c, "/l", locks.WithCachedLock(9, time.Minute)).ReadLock()
+		return locks.NewInterProcessReadWriteLock(c, "/l", idleFor(9, time.Minute)).ReadLock()
 	}
 	for name, who := range map[string]struct {
 		first, second func(*framework.Client) locks.Locker

@@ -55,7 +55,7 @@ func callsOf(v any) map[string]func(ctx context.Context) error {
 func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
 	for name, v := range map[string]any{
 		"mutex":             locks.NewInterProcessMutex(nil, "/l"),
-		"mutex, hand-over":  locks.NewInterProcessMutex(nil, "/l", locks.WithLocalHandOver(2, 3)),
+		"mutex, hand-over":  locks.NewInterProcessMutex(nil, "/l", handingOver(2, 3)),
 		"reader":            locks.NewInterProcessReadWriteLock(nil, "/l").ReadLock(),
 		"writer":            locks.NewInterProcessReadWriteLock(nil, "/l").WriteLock(),
 		"semaphore":         locks.NewInterProcessSemaphore(nil, "/l", locks.Limit(2)),

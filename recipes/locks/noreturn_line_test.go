@@ -26,14 +26,14 @@ func TestCallThatDoesNotReturnLetsThoseBehindItIn(t *testing.T) {
 	writer := func(c *framework.Client) locks.Locker {
 		return locks.NewInterProcessReadWriteLock(c, "/l").WriteLock()
 	}
-	handsOver, cached := locks.WithLocalHandOver(5, time.Hour), locks.WithCachedLock(5, time.Second)
+	handsOver, cached := handingOver(5, time.Hour), idleFor(5, time.Second)
 	for name, kind := range map[string][3]func(c *framework.Client) locks.Locker{ // before, under test, behind
 		"mutex":               {mutex(), mutex(), mutex()},
 		"hand-over":           {mutex(handsOver), mutex(handsOver), mutex(handsOver)},
 		"handed to plain":     {mutex(handsOver), mutex(), mutex(handsOver)},
 		"cached":              {mutex(cached), mutex(cached), mutex(cached)},
 		"both":                {mutex(cached, handsOver), mutex(cached), mutex(handsOver)},
-		"handed to minimum":   {mutex(handsOver), mutex(locks.WithMinimumHold(3 * time.Second)), mutex(handsOver)},
+		"handed to minimum":   {mutex(handsOver), mutex(heldFor(3 * time.Second)), mutex(handsOver)},
 		"readers":             {reader(), reader(), reader()},
 		"cached readers":      {reader(cached), reader(cached), reader(cached)},
 		"reader after writer": {writer, reader(), reader()},

@@ -9,8 +9,7 @@ import (
 )
 
 // Participant is a contender for a lock or a leadership, as its node says. The
-// holder may be a lock that nobody holds just now; see WithCachedLock and
-// WithMinimumHold.
+// holder may be a lock that nobody holds just now; see ReleasePolicy.
 type Participant struct {
 	Path     string    // its node's path; see Revoke
 	Position int       // its place in the queue, from 0

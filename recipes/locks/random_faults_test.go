@@ -219,7 +219,7 @@ func TestSemaphoreUnderRandomFaults(t *testing.T) {
 // up. A lock that is handed over in the process has one holder alone, and no
 // node is left in the queue.
 func TestLocalHandOverUnderRandomFaults(t *testing.T) {
-	passedOnUnderRandomFaults(t, 100, 4, func(int) time.Duration { return 0 }, locks.WithLocalHandOver(3, 5*time.Second))
+	passedOnUnderRandomFaults(t, 100, 4, func(int) time.Duration { return 0 }, handingOver(3, 5*time.Second))
 }
 
 // So it is with a lock that is cached, which each client takes several times
@@ -231,7 +231,7 @@ func TestCachedLockUnderRandomFaults(t *testing.T) {
 		}
 		return 0
 	}
-	passedOnUnderRandomFaults(t, 20, 1, rest, locks.WithCachedLock(10, 10*time.Second))
+	passedOnUnderRandomFaults(t, 20, 1, rest, idleFor(10, 10*time.Second))
 }
 
 // passedOnUnderRandomFaults asks for at least so many turns in an hour that came
@@ -390,7 +390,7 @@ func TestReadersThatShareANodeUnderRandomFaults(t *testing.T) {
 				for i := range networks {
 					var c *framework.Client
 					c, networks[i] = w.Connect(t, framework.WithErrorPolicy(policy))
-					rw := locks.NewInterProcessReadWriteLock(c, "/l", locks.WithCachedLock(10, 10*time.Second))
+					rw := locks.NewInterProcessReadWriteLock(c, "/l", idleFor(10, 10*time.Second))
 					for j := range 4 {
 						all.Go(func() {
 							for round := j; ctx.Err() == nil; round++ {

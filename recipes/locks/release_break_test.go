@@ -22,7 +22,7 @@ func TestReleaseDoesNotWaitForTheNextConnection(t *testing.T) {
 		lock  func(c *framework.Client) locks.Locker
 	}{
 		"a cached lock": {list, func(c *framework.Client) locks.Locker {
-			return locks.NewInterProcessMutex(c, "/l/a", locks.WithCachedLock(1000, time.Minute))
+			return locks.NewInterProcessMutex(c, "/l/a", idleFor(1000, time.Minute))
 		}},
 		"several locks": {zktest.OpDelete, func(c *framework.Client) locks.Locker {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)

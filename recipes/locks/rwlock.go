@@ -63,7 +63,7 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Read
 			Recipe:      locktrace.RecipeReadWriteLock,
 			Reenters:    reenters,
 			NotAcquired: notAcquired,
-			Options:     readWriteOptionsOf(opts),
+			Options:     optionsOf(opts, ReadWriteOption.applyToReadWrite),
 		})
 	}
 	return &InterProcessReadWriteLock{

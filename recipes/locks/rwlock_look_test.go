@@ -20,7 +20,7 @@ import (
 // joins another reader.
 func TestLookThatDoesNotReturnLeavesNoLockHeld(t *testing.T) {
 	for name, opts := range map[string][]locks.ReadWriteOption{
-		"plain": nil, "cached": {locks.WithCachedLock(1000, time.Nanosecond)},
+		"plain": nil, "cached": {idleFor(1000, time.Nanosecond)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			locktest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
@@ -50,7 +50,7 @@ func TestReadersWhoseNodeIsLostWhileTheyLook(t *testing.T) {
 		"revoked": func(w *world, _ *framework.Client, node string) { w.Fake.Set(node, []byte("__REVOKE__")) },
 	} {
 		for kind, opts := range map[string][]locks.ReadWriteOption{
-			"plain": nil, "cached": {locks.WithCachedLock(1000, time.Minute)}, "revocable": {locks.WithRevocation()},
+			"plain": nil, "cached": {idleFor(1000, time.Minute)}, "revocable": {locks.WithRevocation()},
 		} {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
@@ -95,7 +95,7 @@ func TestReadersWhoseNodeIsLostWhileTheyLook(t *testing.T) {
 // Promise: A writer waits at most 100 ms longer for readers who arrive after it.
 func TestWriterBehindAStreamOfReaders(t *testing.T) {
 	for name, opts := range map[string][]locks.ReadWriteOption{
-		"plain": nil, "cached": {locks.WithCachedLock(1000, time.Minute)},
+		"plain": nil, "cached": {idleFor(1000, time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

@@ -41,7 +41,7 @@ func NewInterProcessSemaphore(c *framework.Client, path string, limit SemaphoreL
 }
 
 func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe string, opts []Option) *InterProcessSemaphore {
-	options := optionsOf(opts)
+	options := optionsOf(opts, Option.applyToAny)
 	if limit.limit == nil {
 		limit = Limit(0)
 	}

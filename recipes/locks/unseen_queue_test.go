@@ -12,7 +12,7 @@ import (
 )
 
 func handOverAt(c *framework.Client) locks.Locker {
-	return locks.NewInterProcessMutex(c, "/l", locks.WithLocalHandOver(2, time.Minute))
+	return locks.NewInterProcessMutex(c, "/l", handingOver(2, time.Minute))
 }
 
 func multiAt(c *framework.Client) locks.Locker {

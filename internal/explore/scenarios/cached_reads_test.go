@@ -13,7 +13,9 @@ import (
 // second writes in between if it is to.
 func (l *library) sharers(writes bool) func(a *explore.Actor) {
 	return func(a *explore.Actor) {
-		lock := locks.NewInterProcessReadWriteLock(a.Client(), "/lock", locks.WithCachedLock(3, 3*time.Second))
+		lock := locks.NewInterProcessReadWriteLock(a.Client(), "/lock", locks.WithReleasePolicy(locks.ReleasePolicy{
+			MaxReuses: 3, Idle: 3 * time.Second,
+		}))
 		var all sync.WaitGroup
 		for i := range 2 {
 			all.Go(func() {

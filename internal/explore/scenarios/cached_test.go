@@ -35,7 +35,9 @@ func (s *affinity) regular(a *explore.Actor) {
 // comes takes the lock that often, and rests in between. In the second turn it has
 // some trouble while it works, or behind that.
 func (s *affinity) comes(a *explore.Actor, turns int, idle time.Duration, atWork, atRest trouble) {
-	lock := locks.NewInterProcessMutex(a.Client(), "/lock", locks.WithCachedLock(uses, idle))
+	lock := locks.NewInterProcessMutex(a.Client(), "/lock", locks.WithReleasePolicy(locks.ReleasePolicy{
+		MaxReuses: uses, Idle: idle,
+	}))
 	for turn := range turns {
 		during := none
 		if turn == 1 {

@@ -27,7 +27,7 @@ func newRelay(w *explore.World) *relay {
 
 // team is a client with that many goroutines.
 func (r *relay) team(runners int) func(*explore.Actor) {
-	return r.goroutines(runners, locks.WithLocalHandOver(1, time.Minute))
+	return r.goroutines(runners, locks.WithReleasePolicy(locks.ReleasePolicy{MaxReuses: 1, HandOver: time.Minute}))
 }
 
 func (r *relay) goroutines(runners int, opts ...locks.MutexOption) func(*explore.Actor) {

@@ -45,7 +45,9 @@ func newJobs(w *explore.World, stays time.Duration) *jobs {
 }
 
 func (s *jobs) lock(a *explore.Actor) *locks.InterProcessMutex {
-	return locks.NewInterProcessMutex(a.Client(), "/lock", locks.WithMinimumHold(s.stays))
+	return locks.NewInterProcessMutex(a.Client(), "/lock", locks.WithReleasePolicy(locks.ReleasePolicy{
+		MinimumHold: s.stays,
+	}))
 }
 
 // mustStay reports whether nobody else may have the lock of a job yet: its session

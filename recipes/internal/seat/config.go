@@ -60,10 +60,9 @@ type Options struct {
 
 // Policy says what a release does. The zero value gives the node back at once.
 type Policy struct {
-	HandOvers   int           // how often goroutines of one client pass the lock on
-	HandOver    time.Duration // for how long they pass it on
-	CachedUses  int           // how often goroutines of one client take a lock that was parked
-	CachedIdle  time.Duration // for how long a lock that nobody holds is parked
+	MaxReuses   int           // how many acquires in a row get the seat without a request
+	HandOver    time.Duration // for how long from its grant the seat is passed on although others wait
+	Idle        time.Duration // for how long a seat that nobody holds is parked
 	MinimumHold time.Duration // for how long from its grant a lock is kept at least
 }
 

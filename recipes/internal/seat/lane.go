@@ -369,7 +369,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 		q.sitLocked(next, s)
 		return stays
 	case next == nil && h.mayPark() && s.parking.isAlone() && s.park():
-		s.parking.parkLocked(h.policy.CachedIdle)
+		s.parking.parkLocked(h.policy.Idle)
 		return stays
 	}
 	s.become(Leaving)

@@ -132,7 +132,7 @@ func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
 	})
 	t.Run("sits", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			m := mutex(c, func(cfg *Config) { cfg.HandOvers, cfg.HandOver = 9, time.Hour })
+			m := mutex(c, func(cfg *Config) { cfg.MaxReuses, cfg.HandOver = 9, time.Hour })
 			lease, err := m.Acquire(t.Context(), true)
 			require.NoError(t, err)
 			q, w, next := lease.Hold().seat.lane, &waiter{of: m}, &waiter{of: m}
@@ -166,7 +166,7 @@ func (c hookedContext) Err() error {
 // does not pass it.
 func TestWaiterThatSendsItsHoldBackIsNotPassed(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		m := mutex(c, func(cfg *Config) { cfg.HandOvers, cfg.HandOver = 9, time.Hour })
+		m := mutex(c, func(cfg *Config) { cfg.MaxReuses, cfg.HandOver = 9, time.Hour })
 		first := acquire(t, m)
 		s := first.won().Hold().seat
 		var handed atomic.Bool

@@ -29,8 +29,8 @@ func lanesOf(c *framework.Client) (n int) {
 func TestNothingIsKeptOfALockThatNobodyWants(t *testing.T) {
 	for name, policy := range map[string]Policy{
 		"given back": {},
-		"hand-over":  {HandOvers: 2, HandOver: time.Hour},
-		"parked":     {CachedUses: 2, CachedIdle: time.Second},
+		"hand-over":  {MaxReuses: 2, HandOver: time.Hour},
+		"parked":     {MaxReuses: 2, Idle: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

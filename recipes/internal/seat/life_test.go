@@ -116,7 +116,7 @@ func (w *two) won() *Lease {
 
 func withTwo(t *testing.T, test func(t *testing.T, w *two)) {
 	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		handsOver := func(cfg *Config) { cfg.HandOvers, cfg.HandOver = 100, time.Hour }
+		handsOver := func(cfg *Config) { cfg.MaxReuses, cfg.HandOver = 100, time.Hour }
 		lease, err := mutex(c, handsOver).Acquire(t.Context(), true)
 		require.NoError(t, err)
 		w := &two{srv: srv, c: c, lease: lease, done: make(chan struct{})}

@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func parks(cfg *Config) { cfg.CachedUses, cfg.CachedIdle = 100, time.Hour }
+func parks(cfg *Config) { cfg.MaxReuses, cfg.Idle = 100, time.Hour }
 
 // A lock that stays in the process is given up as soon as another contender queues.
 // Its next goroutine queues behind that.

@@ -97,7 +97,7 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 	defer done()
 	var watch *framework.Watch
 	alone := false
-	if w.of.cfg.CachedUses > 0 {
+	if w.of.cfg.Idle > 0 {
 		watch = watchAlone(under, s)
 		alone = watch != nil
 	} else {

@@ -23,7 +23,7 @@ func (h *Hold) release(ctx context.Context) error {
 			h.drop()
 		}
 	}()
-	if h.policy.CachedUses > 0 && h.mustHeed() {
+	if h.policy.Idle > 0 && h.mustHeed() {
 		h.heedOthers(ctx)
 	}
 	what := s.lane.decideRelease(h)
@@ -41,7 +41,7 @@ func (h *Hold) release(ctx context.Context) error {
 // seat, although others may wait.
 func (h *Hold) mayHandOn() bool {
 	s := h.seat
-	return s.turns <= h.policy.HandOvers && time.Since(s.granted) < h.policy.HandOver
+	return s.turns <= h.policy.MaxReuses && time.Since(s.granted) < h.policy.HandOver
 }
 
 // giveUp ends a hold without shares, and returns why a node may still exist.
@@ -270,7 +270,7 @@ var Ended = func() context.Context {
 // mayPark reports whether the policy lets the seat stay in the process.
 func (h *Hold) mayPark() bool {
 	s := h.seat
-	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && !s.reading.isClosed() &&
+	return h.policy.Idle > 0 && s.turns <= h.policy.MaxReuses && !s.contended && s.parks && !s.reading.isClosed() &&
 		s.mayPass() && s.isConnected()
 }
 
