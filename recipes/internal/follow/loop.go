@@ -9,7 +9,6 @@
 //   - [Resolve] makes a write, and finds out what has become of it if the reply is
 //     lost.
 //   - A [Loop] looks again and again, in one session after the other.
-//   - [Each] is a Loop whose results an iterator yields.
 //   - [Reads] read many nodes with few requests.
 //   - A [Life] is for what is started and ends: it has one goroutine, one end, and
 //     one reason for that.
@@ -36,28 +35,17 @@ type Loop struct {
 	// its watches. All of it is in one session, with which ctx ends. When all is
 	// well, it calls Recovered. An error ends the looks of this session.
 	Look func(ctx context.Context, s *framework.Session) error
-
-	// Failed, if not nil, is called when the looks of a session have ended with
-	// an error that the loop gets over, before it waits.
-	Failed func()
 }
 
 // Run looks until Look returns ErrDone, ctx ends, or an error comes that
-// waiting does not cure. When ctx ends, the error is reason.OfContext's.
+// waiting does not cure. When ctx ends, the error is GaveUp's.
 func (l *Loop) Run(ctx context.Context) error {
-	ctx = framework.Extend(l.Client).OnTrouble(ctx, l.Note)
-	for {
-		err := l.Client.InSession(ctx, l.inSession)
-		if reason.Is(err, ErrDone) {
-			return nil
-		}
-		if l.Failed != nil && ctx.Err() == nil && l.judge(err) != End {
-			l.Failed()
-		}
-		if err := l.Wait(ctx, err); err != nil {
+	return l.Until(ctx, func(ctx context.Context) error {
+		if err := l.Client.InSession(ctx, l.inSession); !reason.Is(err, ErrDone) {
 			return err
 		}
-	}
+		return nil
+	})
 }
 
 func (l *Loop) inSession(ctx context.Context) error {
@@ -66,27 +54,6 @@ func (l *Loop) inSession(ctx context.Context) error {
 		err = l.Look(ctx, s)
 	}
 	return err
-}
-
-// Each runs a loop for an iterator. Look is the loop's; what it tells is
-// yielded, and when the caller has left, tell returns an error that look has to
-// return. An error that ends the loop is yielded as the last element, as named
-// makes it. The end of ctx is no error.
-func Each[T any](
-	ctx context.Context, l *Loop, yield func(T, error) bool, named func(error) error,
-	look func(ctx context.Context, s *framework.Session, tell func(T) error) error,
-) {
-	tell := func(v T) error {
-		if !yield(v, nil) {
-			return ErrDone
-		}
-		return nil
-	}
-	l.Look = func(ctx context.Context, s *framework.Session) error { return look(ctx, s, tell) }
-	if err := l.Run(ctx); err != nil && ctx.Err() == nil {
-		var none T
-		yield(none, named(err))
-	}
 }
 
 // Fate is what has become of a write whose reply was lost.
