@@ -65,7 +65,7 @@ func (r *replica) wasRead() bool {
 // and with the Value. The caller must call done.
 func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func()) {
 	calling, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(r.life.Stopped(), func() { cancel(ErrClosed) })
+	stop := context.AfterFunc(r.life.Over(), func() { cancel(r.life.Err()) })
 	return calling, func() {
 		stop()
 		cancel(nil)
