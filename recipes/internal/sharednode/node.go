@@ -72,41 +72,32 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 // ReadSeeded reads the node, with a watch for its next change if that is asked
 // for. If the node does not exist, it is created with the seed, and missing
 // parents as containers. It is no error if somebody else does.
-func (n Node) ReadSeeded(ctx context.Context, seed []byte, watched bool) (*Snapshot, *framework.Watch, error) {
-	vanished, created := pauses.Vanished(), false
+func (n Node) ReadSeeded(
+	ctx context.Context, seed []byte, watched bool,
+) (s *Snapshot, watch *framework.Watch, err error) {
+	vanished := pauses.Vanished()
 	for {
-		s, watch, err := n.readPresent(ctx, watched)
+		var data []byte
+		var stat *zk.Stat
+		if watched {
+			data, stat, watch, err = n.Client.GetW(ctx, n.Path)
+		} else {
+			data, stat, err = n.Client.Get(ctx, n.Path)
+		}
+		if err == nil {
+			return Present(data, stat), watch, nil
+		}
 		if !reason.Is(err, zk.ErrNoNode) {
-			return s, watch, err
+			return nil, nil, err
 		}
-		if created {
-			if err := follow.Pause(ctx, n.Client, &vanished); err != nil {
-				return nil, nil, err
-			}
-		}
-		created = true
 		_, err = n.Client.Create(ctx, n.Path, seed, framework.WithParents())
 		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
 			return nil, nil, err
 		}
+		if err := follow.Pause(ctx, n.Client, &vanished); err != nil {
+			return nil, nil, err
+		}
 	}
-}
-
-// readPresent reads a node that exists.
-func (n Node) readPresent(ctx context.Context, watched bool) (*Snapshot, *framework.Watch, error) {
-	var data []byte
-	var stat *zk.Stat
-	var watch *framework.Watch
-	var err error
-	if watched {
-		data, stat, watch, err = n.Client.GetW(ctx, n.Path)
-	} else {
-		data, stat, err = n.Client.Get(ctx, n.Path)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return Present(data, stat), watch, nil
 }
 
 // Snapshot is the node as of one read or write of this client. It is immutable.
