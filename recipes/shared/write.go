@@ -15,11 +15,13 @@ import (
 // asked for, and if it lags behind what is known.
 func (r *replica) refresh(ctx context.Context, sync bool) error {
 	for {
-		base, read := r.latest(), r.Read
+		base := r.latest()
 		if sync {
-			read = r.ReadNewest
+			if err := r.Client.Sync(ctx, r.Path); err != nil {
+				return err
+			}
 		}
-		s, err := read(ctx)
+		s, err := r.Read(ctx)
 		if err != nil {
 			return err
 		}

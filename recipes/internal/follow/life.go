@@ -77,9 +77,7 @@ func (l *Life) Start() error {
 func (l *Life) live() {
 	err, returned := ErrNoReturn, false
 	defer func() {
-		if l.living.Err() != nil {
-			err = context.Cause(l.living) // Run may have seen it in another error
-		}
+		err = cmp.Or(context.Cause(l.living), err) // Run may have seen it in another error
 		leave := func(context.Context) { l.leave(err, l.Finish) }
 		if returned || !framework.Extend(l.Client).Go(leave) {
 			leave(l.living)
@@ -134,7 +132,7 @@ func (l *Life) Err() error { return context.Cause(l.Over()) }
 // UnlessWanted returns an error, or nil if it is an end that the user wanted: Stop,
 // or the end of the client. Logs have no line of such an end.
 func (l *Life) UnlessWanted(err error) error {
-	if l.Closed != nil && reason.Is(err, l.Closed) || reason.Is(err, framework.ErrClosed) {
+	if reason.Is(err, l.Closed) || reason.Is(err, framework.ErrClosed) {
 		return nil
 	}
 	return err

@@ -37,17 +37,16 @@ type Loop struct {
 // waiting does not cure. When ctx ends, the error is GaveUp's.
 func (l *Loop) Run(ctx context.Context) error {
 	return l.Until(ctx, func(ctx context.Context) error {
-		if err := l.Client.InSession(ctx, l.inSession); !reason.Is(err, ErrDone) {
+		err := l.Client.InSession(ctx, func(ctx context.Context) error {
+			s, err := l.Client.Session(ctx)
+			for err == nil {
+				err = l.Look(ctx, s)
+			}
 			return err
+		})
+		if reason.Is(err, ErrDone) {
+			return nil
 		}
-		return nil
+		return err
 	})
-}
-
-func (l *Loop) inSession(ctx context.Context) error {
-	s, err := l.Client.Session(ctx)
-	for err == nil {
-		err = l.Look(ctx, s)
-	}
-	return err
 }

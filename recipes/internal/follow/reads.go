@@ -41,10 +41,10 @@ const (
 	fewReads   = 4 // fewer nodes are read as fast one by one
 	firstReads = 16
 	mostReads  = 1024
-	mostBytes  = 128 << 10 // of a request, and about of an answer
+	mostBytes  = 128 << 10 // of an answer and its request, about
 
-	// overhead is about what a node takes in a request and in an answer beside
-	// its path and its data.
+	// overhead is about what a node takes in a request and in an answer, in addition
+	// to its path and its data.
 	overhead = 128
 )
 
@@ -53,14 +53,6 @@ const (
 // may be larger, so it is at most twice what the last one was allowed to have.
 func NextReads(allowed, nodes, size, bytes int) int {
 	return min(2*allowed, nodes*bytes/max(1, size))
-}
-
-// first returns how many nodes the first multiRead may have.
-func (r Reads) first() int {
-	if r.Size == 0 {
-		return firstReads
-	}
-	return mostBytes / (overhead + r.Size)
 }
 
 // Each calls take with the number of each path, and with what was read of its
@@ -75,31 +67,34 @@ func (r Reads) first() int {
 // nodes cannot be read. Without a connection, Each returns the error: every other
 // request would wait as long again.
 func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node insider.NodeRead) error) error {
-	atOnce := r.first()
+	atOnce := firstReads
+	if r.Size > 0 {
+		atOnce = mostBytes / (overhead + r.Size)
+	}
 	for begun := 0; begun < len(paths); {
 		rest, most := paths[begun:], mostReads
-		n := fitting(rest, atOnce)
+		n := min(len(rest), atOnce)
 		var nodes []insider.NodeRead // nil if they are read one by one
+		var err error
 		if n >= fewReads {
-			var err error
 			nodes, _, err = r.Several(ctx, rest[:n]...)
-			switch {
-			case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge),
-				reason.Is(err, &framework.HangUpError{}):
-				atOnce = n / 2
-				continue
-			case reason.Is(err, framework.ErrNotConnected):
-				return err
-			case err != nil:
-				most = n / 2
-			}
 		} else {
 			n = min(len(rest), max(fewReads, cap(r.Slots))) // the nodes behind them may be smaller
 		}
+		switch {
+		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge),
+			reason.Is(err, &framework.HangUpError{}):
+			atOnce = n / 2
+			continue
+		case reason.Is(err, framework.ErrNotConnected):
+			return err
+		case err != nil:
+			most = n / 2
+		}
 		var size atomic.Int64
-		err := r.Slots.Each(n, func(i int) error {
+		err = r.Slots.Each(n, func(i int) error {
 			node := r.node(ctx, rest[i], nodes, i)
-			size.Add(int64(overhead + len(node.Data)))
+			size.Add(int64(overhead + len(rest[i]) + len(node.Data)))
 			return take(begun+i, node)
 		})
 		if err != nil {
@@ -119,17 +114,6 @@ func (r Reads) node(ctx context.Context, path string, answer []insider.NodeRead,
 		node.Err = &framework.OpError{Op: "get", Path: path, Err: node.Err}
 	}
 	return node
-}
-
-// fitting returns how many of the paths one request may have.
-func fitting(paths []string, most int) int {
-	size := 0
-	for i, path := range paths[:min(most, len(paths))] {
-		if size += overhead + len(path); size > mostBytes {
-			return i
-		}
-	}
-	return min(most, len(paths))
 }
 
 // Slots has room for each call that is under way: its capacity is how many there

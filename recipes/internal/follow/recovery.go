@@ -112,22 +112,16 @@ func (r *Recovery) waitConnected(ctx context.Context) error {
 		}
 		r.Note(err) // the servers refuse the credentials
 		r.warn(err)
-		r.waitAccepted(ctx)
+		for s := range r.Client.States(ctx) { // a wait for a connection fails while they do
+			if s.IsConnected() {
+				break
+			}
+		}
 	}
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}
 	return nil
-}
-
-// waitAccepted waits until a server takes the credentials, with which the client
-// asks again from time to time. A wait for a connection does not last as long.
-func (r *Recovery) waitAccepted(ctx context.Context) {
-	for s := range r.Client.States(ctx) {
-		if s.IsConnected() {
-			return
-		}
-	}
 }
 
 // warn writes trouble into the log, each kind once.
@@ -137,8 +131,8 @@ func (r *Recovery) warn(err error) {
 		return
 	}
 	r.warned = kind
-	troubled := event.Kind{Warn: r.What + " is tried again after an error"}
-	event.Of(r.Client, "").Emit(troubled, err, r.About(), event.Cause(err))
+	again := event.Kind{Warn: r.What + " is tried again after an error"}
+	event.Of(r.Client, "").Emit(again, err, r.About(), event.Cause(err))
 }
 
 // kindOf tells one error from another. It leaves out the path, which may be

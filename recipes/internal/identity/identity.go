@@ -22,14 +22,14 @@ import (
 
 // Identity has the fields of locks.Identity. They are documented there.
 type Identity struct {
-	Service string
-	Host    string
-	PID     int
-	Since   time.Time
-	Trace   map[string]string
-	Foreign string
+	Service string            `json:"service"`
+	Host    string            `json:"host"`
+	PID     int               `json:"pid"`
+	Since   time.Time         `json:"since"`
+	Trace   map[string]string `json:"trace"`
+	Foreign string            `json:"-"`
 
-	KeptUntil time.Time
+	KeptUntil time.Time `json:"kept"`
 }
 
 const (
@@ -42,13 +42,8 @@ const (
 
 // inNode is the JSON form of an Identity in a node.
 type inNode struct {
-	V       int               `json:"v"`
-	Host    string            `json:"host"`
-	PID     int               `json:"pid"`
-	Service string            `json:"service"`
-	Since   time.Time         `json:"since"`
-	Trace   map[string]string `json:"trace"`
-	Kept    time.Time         `json:"kept"`
+	V int `json:"v"`
+	Identity
 }
 
 // Read returns what the data of a node says of its owner. Data of any other
@@ -59,15 +54,8 @@ func Read(data []byte) Identity {
 		return Identity{Foreign: InALine(clip(string(data[:min(len(data), maxSize)]), maxName))}
 	}
 	maps.DeleteFunc(j.Trace, func(key, value string) bool { return !printable.Is(key) || !printable.Is(value) })
-	return Identity{
-		Service: InALine(clip(j.Service, maxName)),
-		Host:    InALine(clip(j.Host, maxName)),
-		PID:     max(j.PID, 0),
-		Since:   j.Since,
-		Trace:   j.Trace,
-
-		KeptUntil: j.Kept,
-	}
+	j.Service, j.Host, j.PID = InALine(clip(j.Service, maxName)), InALine(clip(j.Host, maxName)), max(j.PID, 0)
+	return j.Identity
 }
 
 // InALine returns the text if it can be printed in a line. Otherwise it returns
@@ -97,7 +85,8 @@ func Own(service string) string {
 	if known := lastOwn.Load(); known != nil && known.service == service {
 		return known.text
 	}
-	own := &ownText{service, ownOf(service)}
+	own := &ownText{service,
+		fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname.Get()), os.Getpid(), quoted(service))}
 	lastOwn.Store(own)
 	return own.text
 }
@@ -108,10 +97,6 @@ type ownText struct{ service, text string }
 // lastOwn is the last result. Nearly every process is one service, and each of its
 // locks has the text.
 var lastOwn atomic.Pointer[ownText]
-
-func ownOf(service string) string {
-	return fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname.Get()), os.Getpid(), quoted(service))
-}
 
 // quoted returns a text as JSON. It leaves out characters that cannot be
 // printed or need an escape, so that the text does not grow beyond its limit.

@@ -34,14 +34,6 @@ func (n Node) Read(ctx context.Context) (*Snapshot, error) {
 	return Present(data, stat), nil
 }
 
-// ReadNewest reads the node after the server has caught up.
-func (n Node) ReadNewest(ctx context.Context) (*Snapshot, error) {
-	if err := n.Client.Sync(ctx, n.Path); err != nil {
-		return nil, err
-	}
-	return n.Read(ctx)
-}
-
 // ReadW reads the node, and sets a watch for its next change. If it does not
 // exist, the watch is for its creation.
 func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {

@@ -143,19 +143,13 @@ func (t *Acquire) Downgraded() {
 // Distrusted reports a node that was admitted and is given up because of an
 // interruption between the grant and now.
 func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
-	if t == nil {
-		return
-	}
 	why := context.Cause(node.Session.Trusted(framework.Extend(c).ErrorPolicy()))
 	t.Abandoned(cmp.Or(why, framework.ErrSuspended)) // nil if the connection is back already
 }
 
-// Other is another contender: its node, and what we know of that.
-type Other struct {
-	Node  string // empty if there is none, or it is not known
-	Data  []byte // the beginning of its data; nil if it was not read
-	Since time.Time
-}
+// Other is another contender: the path or the name of its node, and what we know of
+// that.
+type Other = flight.Contender
 
 // Queued reports that our node is in the queue, with ahead contenders before it. The
 // length of the queue includes our node.
@@ -176,7 +170,7 @@ func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder Other) {
 	if t == nil {
 		return
 	}
-	t.record.Blocked(position, seen, flight.Contender(ahead), flight.Contender(holder))
+	t.record.Blocked(position, seen, ahead, holder)
 	for _, to := range t.to {
 		to.Waiting(locktrace.Waiting{Ahead: contender(ahead), Holder: contender(holder)})
 	}

@@ -86,10 +86,8 @@ func (h *Hold) Wait(ctx context.Context) {
 
 // Reentered reports another lease of the hold, and waits for the tracer.
 func (h *Hold) Reentered(ctx context.Context) {
-	if h != nil {
-		h.tell(locktrace.HoldTracer.Reentered)
-		h.Wait(ctx)
-	}
+	h.tell(locktrace.HoldTracer.Reentered)
+	h.Wait(ctx)
 }
 
 // Revoked reports, once, that the lock is asked for.
