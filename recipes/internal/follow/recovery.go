@@ -225,7 +225,7 @@ type judgment struct {
 }
 
 // judgments are in the order in which they are looked for: an error that wraps
-// several gets the first one's.
+// several gets the first one's. An error that matches none is Trouble.
 var judgments = []judgment{
 	{is(framework.ErrClosed), End, "there will be no other connection"},
 	{is(framework.ErrSessionLost), NextSession, "what was seen in the session says nothing of the next one"},
@@ -235,7 +235,6 @@ var judgments = []judgment{
 	{framework.IsConnectionError, Outage, "it says nothing about the request itself"},
 	{isReplyLost, Outage, "the reply is lost with its connection, and the next look tells"},
 	{framework.IsRefusal, End, "the server or the client has judged the request: repeating it is in vain"},
-	{func(error) bool { return true }, Trouble, "a server that is in trouble may get over it"},
 }
 
 func is(target error) func(error) bool {
@@ -257,7 +256,7 @@ func Judge(err error) Verdict {
 			return j.verdict
 		}
 	}
-	panic("unreachable: the last row matches every error")
+	return Trouble // a server that is in trouble may get over it
 }
 
 // Pause pauses before the next attempt of a loop that makes requests of a client,

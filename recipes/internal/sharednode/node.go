@@ -79,14 +79,13 @@ func (n Node) ReadSeeded(
 		if err == nil {
 			return Present(data, stat), watch, nil
 		}
-		if !reason.Is(err, zk.ErrNoNode) {
-			return nil, nil, err
+		if reason.Is(err, zk.ErrNoNode) {
+			_, err = n.Client.Create(ctx, n.Path, seed, framework.WithParents())
+			if err == nil || reason.Is(err, zk.ErrNodeExists) {
+				err = follow.Pause(ctx, n.Client, &vanished)
+			}
 		}
-		_, err = n.Client.Create(ctx, n.Path, seed, framework.WithParents())
-		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
-			return nil, nil, err
-		}
-		if err := follow.Pause(ctx, n.Client, &vanished); err != nil {
+		if err != nil {
 			return nil, nil, err
 		}
 	}

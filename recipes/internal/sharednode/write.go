@@ -62,7 +62,7 @@ func (n Node) write(
 		if !reason.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
 			return s, err
 		}
-		outages := follow.Recovery{Client: n.Client, Ends: isNoOutage}
+		outages := follow.Recovery{Client: n.Client, Ends: func(err error) bool { return follow.Judge(err) != follow.Outage }}
 		readErr := outages.Until(ctx, func(ctx context.Context) (err error) {
 			if err = n.Client.SyncQuorum(ctx); err == nil {
 				s, err = n.Read(ctx)
@@ -87,8 +87,6 @@ func (n Node) write(
 		_ = follow.Pause(ctx, n.Client, &unapplied)
 	}
 }
-
-func isNoOutage(err error) bool { return follow.Judge(err) != follow.Outage }
 
 // Set writes data, whatever is there, and creates the node if it does not
 // exist. It returns the node as it is then. Base is what the caller knows of the
