@@ -131,11 +131,7 @@ func (c *call) run(ctx context.Context, look look) error {
 		c.wrote = c.wrote || reason.Is(err, framework.ErrOutcomeUnknown)
 		return err
 	}
-	err := c.Run(ctx)
-	if reason.IsOfContext(ctx, err) {
-		return c.GaveUp(ctx)
-	}
-	return err
+	return c.Run(ctx)
 }
 
 // orUnknown adds framework.ErrOutcomeUnknown to the error of a call if one of its

@@ -143,27 +143,17 @@ func (l *loop) finish(reason error) {
 
 // open sets the watch, and retries after errors that may pass.
 func (l *loop) open() error {
-	for {
-		err := l.tryToOpen()
+	return l.c.recovery.Until(l.ctx, func(ctx context.Context) error {
+		var opts []framework.WatcherOption
+		if l.c.scope.depth > 0 {
+			opts = append(opts, framework.WithRecursion())
+		}
+		w, err := l.c.client.NewWatcher(ctx, l.c.scope.root, opts...)
 		if err == nil {
-			return nil
+			l.source = &persistentSource{w}
 		}
-		if err := l.c.recovery.Wait(l.ctx, err); err != nil {
-			return err
-		}
-	}
-}
-
-func (l *loop) tryToOpen() error {
-	var opts []framework.WatcherOption
-	if l.c.scope.depth > 0 {
-		opts = append(opts, framework.WithRecursion())
-	}
-	w, err := l.c.client.NewWatcher(l.ctx, l.c.scope.root, opts...)
-	if err == nil {
-		l.source = &persistentSource{w}
-	}
-	return err
+		return err
+	})
 }
 
 // followStates tells the loop of interruptions.

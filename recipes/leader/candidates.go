@@ -124,7 +124,7 @@ func (e *election) await(ctx context.Context, now *leadership) error {
 	ending := e.removal.Ending(ctx, now.node.Session)
 	defer ending.Done()
 	err := now.hold.AwaitRelease(ending.Context())
-	if err == nil && now.node.Session.Context().Err() != nil { // the claim has left the node to the client
+	if err == nil && now.node.Session.Context().Err() != nil { // the release has left the node to the client
 		err = e.deleteNode(ending.Context(), now.node)
 	}
 	return ending.Err(now.node.Session, err)

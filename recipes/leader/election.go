@@ -24,10 +24,10 @@ import (
 // follower until its node is the first in the queue, and the leader until its
 // work returns.
 //
-// The two recipes differ in what keeps the leader's node. The work of a Selector
-// does: it has a share of the claim, and the engine has another, so that the node
-// goes when the work has returned. The lease of a Latch does: its claim has one
-// share, and the node goes when the lease ends. Only when the connection has
+// The two recipes differ in what keeps the leader's node. With a Selector, the work
+// does: the work has one share of the hold and the engine another, and the node is
+// deleted when the work has returned. With a Latch, the lease does: its hold has one
+// share, and the node is deleted when the lease ends. Only if the connection has
 // failed, the engine waits for the holder to stop; see awaitStop.
 type election struct {
 	queue     seat.Lock

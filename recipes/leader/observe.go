@@ -51,15 +51,15 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 		o := &observer{queue: seat.New(seat.Config{
 			Client: c, Path: path, Kind: latchKind, Kinds: []string{latchKind, mutexKind}, Op: "observe",
 		})}
-		if err := o.queue.Ready(ctx); err != nil {
-			if ctx.Err() == nil {
-				yield(locks.Participant{}, o.queue.OpError(err))
-			}
-			return
-		}
 		o.Client, o.What, o.vanished = c, "leader observer", pauses.Vanished()
-		o.About = o.queue.Events().Path
-		follow.Each(ctx, &o.Loop, yield, o.queue.OpError, o.look)
+		o.About, o.Look, o.yield = o.queue.Events().Path, o.look, yield
+		err := o.queue.Ready(ctx)
+		if err == nil {
+			err = o.Run(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			yield(locks.Participant{}, o.queue.OpError(err))
+		}
 	}
 }
 
@@ -67,6 +67,7 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 type observer struct {
 	follow.Loop
 	queue *seat.Lock
+	yield func(locks.Participant, error) bool
 
 	told     bool           // the caller has had an answer
 	leader   int64          // the token of the leader in the last answer, or 0
@@ -76,7 +77,7 @@ type observer struct {
 // look tells the caller who leads, if that has changed, and waits for a change.
 // It never sees an older state than before, also in a new session: the
 // beginning of a session is a transaction, and the server has carried it out.
-func (o *observer) look(ctx context.Context, _ *framework.Session, tell func(locks.Participant) error) error {
+func (o *observer) look(ctx context.Context, _ *framework.Session) error {
 	now, watch, err := o.whoLeads(ctx)
 	if err != nil {
 		return err
@@ -89,8 +90,8 @@ func (o *observer) look(ctx context.Context, _ *framework.Session, tell func(loc
 	o.Recovered()
 	if !o.told || now.Token != o.leader {
 		o.told, o.leader = true, now.Token
-		if err := tell(now); err != nil {
-			return err
+		if !o.yield(now, nil) {
+			return follow.ErrDone
 		}
 	}
 	_, err = watch.Wait(ctx)

@@ -27,9 +27,9 @@ type Identity struct {
 
 	// Trace leads to the span of the owner's acquire, in the form of the
 	// propagator that package tracing was made with: for the W3C's,
-	// "traceparent". An identity that was read has no more than 8 entries and
-	// no more than 512 bytes of them. Entries that cannot be printed are left
-	// out.
+	// "traceparent". Entries that cannot be printed are left out when an identity
+	// is read. If they do not all fit into 512 bytes when an identity is written,
+	// the node has "traceparent" alone.
 	Trace map[string]string
 
 	// Foreign is the beginning of data that has another form, such as the

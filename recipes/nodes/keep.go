@@ -68,7 +68,11 @@ func newKeeper(n, before *PersistentNode) *keeper {
 	k.keeping.Ends, k.keeping.Outlasts = isConflict, k.retriesRefusal
 	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
 	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
-	k.keeping.Failed = k.notePast // a timer stands still while the machine is suspended
+	k.keeping.Tell = func(err error) {
+		if err != nil {
+			k.notePast() // a timer stands still while the machine is suspended
+		}
+	}
 	return k
 }
 

@@ -6,11 +6,11 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
+	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/state"
 )
 
@@ -65,7 +65,7 @@ func (r *replica) wasRead() bool {
 // and with the Value. The caller must call done.
 func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func()) {
 	calling, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(r.life.Stopped(), func() { cancel(ErrClosed) })
+	stop := context.AfterFunc(r.life.Over(), func() { cancel(r.life.Err()) })
 	return calling, func() {
 		stop()
 		cancel(nil)
@@ -131,10 +131,7 @@ func (r *replica) takeLocked(s *sharednode.Snapshot) {
 // live follows the node until ctx ends, or an error ends it. The requests do
 // not wait for a hook.
 func (r *replica) live(ctx context.Context) error {
-	if teller := insider.Of(r.Client).NewTeller(); teller != nil {
-		r.waitForHooks = func() { teller.Wait(ctx) }
-		return r.follow(teller.Context(ctx))
-	}
+	ctx, r.waitForHooks = trace.Unblocked(ctx, r.Client)
 	return r.follow(ctx)
 }
 

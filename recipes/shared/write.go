@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
@@ -16,11 +15,13 @@ import (
 // asked for, and if it lags behind what is known.
 func (r *replica) refresh(ctx context.Context, sync bool) error {
 	for {
-		base, read := r.latest(), r.Read
+		base := r.latest()
 		if sync {
-			read = r.ReadNewest
+			if err := r.Client.Sync(ctx, r.Path); err != nil {
+				return err
+			}
 		}
-		s, err := read(ctx)
+		s, err := r.Read(ctx)
 		if err != nil {
 			return err
 		}
@@ -74,10 +75,8 @@ func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *share
 	if now := r.latest(); e.isPast(now) {
 		return now, false, nil
 	}
-	s, err = r.Do(ctx, sharednode.Attempt{
-		Send:    func(ctx context.Context) (*sharednode.Snapshot, error) { return r.sendExpecting(ctx, e, data) },
-		Resolve: func(now *sharednode.Snapshot) follow.Fate { return e.resolve(now, data) },
-	})
+	send := func(ctx context.Context) (*sharednode.Snapshot, error) { return r.sendExpecting(ctx, e, data) }
+	s, err = r.Do(ctx, send, func(now *sharednode.Snapshot) sharednode.Fate { return e.resolve(now, data) })
 	switch {
 	case isConflict(e, err):
 		err = r.refresh(ctx, false) // this server has seen what is in the way
@@ -114,15 +113,15 @@ func (r *replica) sendExpecting(ctx context.Context, e expected, data []byte) (*
 
 // resolve finds out what has become of a request by the node. If the node was
 // created, deleted or written more than once, nothing tells.
-func (e expected) resolve(now *sharednode.Snapshot, data []byte) follow.Fate {
+func (e expected) resolve(now *sharednode.Snapshot, data []byte) sharednode.Fate {
 	sameNode := e.exists && now.Exists && now.Czxid == e.czxid
 	switch {
 	case sameNode && now.Version == e.version:
-		return follow.NotApplied // nobody has written: equal data was there before
+		return sharednode.NotApplied // nobody has written: equal data was there before
 	case sameNode && e.next(now.Version) && !bytes.Equal(now.Data, data):
-		return follow.NotApplied // the next request says so, too: with BadVersion
+		return sharednode.NotApplied // the next request says so, too: with BadVersion
 	}
-	return follow.Unknown
+	return sharednode.Unknown
 }
 
 // set writes data, whatever is there, and returns the node as it is then.

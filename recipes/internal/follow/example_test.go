@@ -17,22 +17,22 @@ import (
 func Numbers(ctx context.Context, c *framework.Client, path string) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		l := follow.Loop{Recovery: follow.Recovery{Client: c}}
-		named := func(err error) error { return &framework.OpError{Op: "numbers", Path: path, Err: err} }
-		follow.Each(ctx, &l, yield, named, func(ctx context.Context, _ *framework.Session, tell func(int) error) error {
+		l.Look = func(ctx context.Context, _ *framework.Session) error {
 			data, _, watch, err := c.GetW(ctx, path)
 			if err != nil {
 				return err
 			}
 			defer watch.Stop()
 			l.Recovered()
-			if n, err := strconv.Atoi(string(data)); err == nil {
-				if err := tell(n); err != nil {
-					return err
-				}
+			if n, err := strconv.Atoi(string(data)); err == nil && !yield(n, nil) {
+				return follow.ErrDone
 			}
 			_, err = watch.Wait(ctx)
 			return err
-		})
+		}
+		if err := l.Run(ctx); err != nil && ctx.Err() == nil {
+			yield(0, &framework.OpError{Op: "numbers", Path: path, Err: err})
+		}
 	}
 }
 

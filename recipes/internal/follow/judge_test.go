@@ -39,8 +39,9 @@ func TestWhatFollowsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := &framework.OpError{Op: "get", Path: "/n", Err: c.err}
 			require.Equal(t, c.want, Judge(err))
-			row := slices.IndexFunc(judgments, func(j judgment) bool { return j.matches(err) })
-			reached[judgments[row].why] = true
+			if row := slices.IndexFunc(judgments, func(j judgment) bool { return j.matches(err) }); row >= 0 {
+				reached[judgments[row].why] = true
+			}
 		})
 	}
 	require.Len(t, reached, len(judgments), "each row is needed, and has a reason of its own")

@@ -40,12 +40,10 @@ type Life struct {
 	// [Recovery.GaveUp] does.
 	GaveUp func(ctx context.Context) error
 
-	// These are the context of Run, one that ends with Stop alone, and one that
-	// ends when the life is over, with what ends them.
-	living, stopped, over context.Context
-	die, stop, end        context.CancelCauseFunc
-
-	gone chan struct{}
+	// These are the context of Run, one that ends when the life is over, and one
+	// that ends when it is gone, with what ends them.
+	living, over, gone context.Context
+	die, end, vanish   context.CancelCauseFunc
 
 	mu      sync.Mutex    // protects the following field
 	changed chan struct{} // closed by Tell; nil if nobody waits for that
@@ -67,9 +65,8 @@ var unborn = func() context.Context {
 func (l *Life) Start() error {
 	client := framework.Extend(l.Client)
 	l.living, l.die = context.WithCancelCause(client.Context())
-	l.stopped, l.stop = context.WithCancelCause(context.Background())
 	l.over, l.end = context.WithCancelCause(context.Background())
-	l.gone = make(chan struct{})
+	l.gone, l.vanish = context.WithCancelCause(context.Background())
 	if client.Go(func(context.Context) { l.live() }) {
 		return nil
 	}
@@ -80,9 +77,7 @@ func (l *Life) Start() error {
 func (l *Life) live() {
 	err, returned := ErrNoReturn, false
 	defer func() {
-		if l.living.Err() != nil {
-			err = context.Cause(l.living) // Run may have seen it in another error
-		}
+		err = cmp.Or(context.Cause(l.living), err) // Run may have seen it in another error
 		leave := func(context.Context) { l.leave(err, l.Finish) }
 		if returned || !framework.Extend(l.Client).Go(leave) {
 			leave(l.living)
@@ -93,7 +88,7 @@ func (l *Life) live() {
 }
 
 func (l *Life) leave(reason error, finish func(error)) {
-	defer close(l.gone)
+	defer l.vanish(nil)
 	defer l.die(reason)
 	defer l.End(reason)
 	if finish != nil {
@@ -104,7 +99,6 @@ func (l *Life) leave(reason error, finish func(error)) {
 // Stop has the life end, with the reason Closed unless it has ended before.
 func (l *Life) Stop() {
 	if l.gone != nil {
-		l.stop(l.Closed)
 		l.die(l.Closed)
 	}
 }
@@ -122,9 +116,6 @@ func (l *Life) Close() {
 	l.WaitGone(context.Background())
 }
 
-// Stopped returns a context that ends with Stop alone, with the cause Closed.
-func (l *Life) Stopped() context.Context { return l.orUnborn(l.stopped) }
-
 // Over returns a context that ends when the life is over. Its cause is Err.
 func (l *Life) Over() context.Context { return l.orUnborn(l.over) }
 
@@ -141,7 +132,7 @@ func (l *Life) Err() error { return context.Cause(l.Over()) }
 // UnlessWanted returns an error, or nil if it is an end that the user wanted: Stop,
 // or the end of the client. Logs have no line of such an end.
 func (l *Life) UnlessWanted(err error) error {
-	if l.Closed != nil && reason.Is(err, l.Closed) || reason.Is(err, framework.ErrClosed) {
+	if reason.Is(err, l.Closed) || reason.Is(err, framework.ErrClosed) {
 		return nil
 	}
 	return err
@@ -149,12 +140,7 @@ func (l *Life) UnlessWanted(err error) error {
 
 // Gone returns a channel that is closed when nothing of the life goes on any
 // more. The life is over before.
-func (l *Life) Gone() <-chan struct{} {
-	if l.gone == nil {
-		return unborn.Done()
-	}
-	return l.gone
-}
+func (l *Life) Gone() <-chan struct{} { return l.orUnborn(l.gone).Done() }
 
 // WaitGone waits until the life is gone, or ctx ends, and reports whether it is
 // gone.
@@ -163,12 +149,7 @@ func (l *Life) WaitGone(ctx context.Context) bool {
 	case <-l.Gone():
 	case <-ctx.Done():
 	}
-	select {
-	case <-l.Gone(): // ctx may have ended, too
-		return true
-	default:
-		return false
-	}
+	return l.orUnborn(l.gone).Err() != nil // ctx may have ended, too
 }
 
 // Tell says that something has changed, to those who wait.
@@ -228,7 +209,7 @@ type Ending struct {
 func (r *Recovery) Ending(ctx context.Context, of *framework.Session) *Ending {
 	e := &Ending{r: r, ctx: ctx, over: make(chan struct{})}
 	e.wait, e.end = context.WithCancelCause(ctx)
-	var session context.Context
+	session := context.Background()
 	if of != nil && of.Context().Err() == nil { // otherwise the client asks in its next session
 		session = of.Context()
 	}
@@ -236,14 +217,12 @@ func (r *Recovery) Ending(ctx context.Context, of *framework.Session) *Ending {
 	return e
 }
 
-// watch ends the wait with the session, if that is not nil, and when an outage has
+// watch ends the wait with the session, and when an outage has
 // lasted for the connection timeout. The end of the client does not end the wait:
 // what is waited for ends with the client.
 func (e *Ending) watch(session context.Context) {
 	defer close(e.over)
-	if session != nil {
-		defer context.AfterFunc(session, func() { e.endUnlessClosed(context.Cause(session)) })()
-	}
+	defer context.AfterFunc(session, func() { e.endUnlessClosed(context.Cause(session)) })()
 	e.endUnlessClosed(insider.Of(e.r.Client).AwaitOutage(e.wait))
 	<-e.wait.Done()
 }
@@ -269,8 +248,7 @@ func (e *Ending) Done() {
 // that has ended with Context has the error that reason.OfContext returns, or one
 // that an operation returns then.
 func (e *Ending) Err(of *framework.Session, err error) error {
-	gaveUp := reason.IsOfContext(e.wait, err)
-	if gaveUp {
+	if reason.IsOfContext(e.wait, err) {
 		err = fmt.Errorf("the node may still be there: %w", e.GaveUp())
 	}
 	if err == nil || of == nil || of.Context().Err() == nil {
@@ -282,8 +260,6 @@ func (e *Ending) Err(of *framework.Session, err error) error {
 		return nil
 	case !reason.Is(left, framework.ErrLeftToServers), reason.Is(err, framework.ErrLeftToServers):
 		return err
-	case gaveUp && e.ctx.Err() == nil && reason.Is(context.Cause(e.wait), framework.ErrSessionLost):
-		return left // it names the loss already
 	}
 	return fmt.Errorf("%w (last error: %w)", left, err)
 }

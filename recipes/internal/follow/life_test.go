@@ -66,7 +66,6 @@ func TestLifeIsOverBeforeItIsGone(t *testing.T) {
 		require.True(t, l.WaitGone(t.Context()))
 		synctest.Wait()
 		require.True(t, recipetest.IsClosed(ended))
-		require.NoError(t, l.Stopped().Err())
 	})
 }
 
@@ -108,7 +107,6 @@ func TestLifeThatWasNeverStarted(t *testing.T) {
 	l.Close()
 	require.ErrorContains(t, l.Err(), "never started")
 	require.Error(t, l.Wait(t.Context(), func() bool { return false }))
-	require.Error(t, l.Stopped().Err())
 	require.True(t, recipetest.IsClosed(l.Over().Done()))
 	require.True(t, recipetest.IsClosed(l.Gone()))
 }

@@ -6,10 +6,7 @@
 //   - [Judge] says what follows an error, for all recipes, and why.
 //   - A [Recovery] waits until it is time to try again, logs what lasts, and
 //     keeps the last error for those who wait for something else.
-//   - [Resolve] makes a write, and finds out what has become of it if the reply is
-//     lost.
 //   - A [Loop] looks again and again, in one session after the other.
-//   - [Each] is a Loop whose results an iterator yields.
 //   - [Reads] read many nodes with few requests.
 //   - A [Life] is for what is started and ends: it has one goroutine, one end, and
 //     one reason for that.
@@ -18,10 +15,8 @@ package follow
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -36,114 +31,22 @@ type Loop struct {
 	// its watches. All of it is in one session, with which ctx ends. When all is
 	// well, it calls Recovered. An error ends the looks of this session.
 	Look func(ctx context.Context, s *framework.Session) error
-
-	// Failed, if not nil, is called when the looks of a session have ended with
-	// an error that the loop gets over, before it waits.
-	Failed func()
 }
 
 // Run looks until Look returns ErrDone, ctx ends, or an error comes that
-// waiting does not cure. When ctx ends, the error is reason.OfContext's.
+// waiting does not cure. When ctx ends, the error is GaveUp's.
 func (l *Loop) Run(ctx context.Context) error {
-	ctx = framework.Extend(l.Client).OnTrouble(ctx, l.Note)
-	for {
-		err := l.Client.InSession(ctx, l.inSession)
-		if reason.Is(err, ErrDone) {
-			return nil
-		}
-		if l.Failed != nil && ctx.Err() == nil && l.judge(err) != End {
-			l.Failed()
-		}
-		if err := l.Wait(ctx, err); err != nil {
-			return err
-		}
-	}
-}
-
-func (l *Loop) inSession(ctx context.Context) error {
-	s, err := l.Client.Session(ctx)
-	for err == nil {
-		err = l.Look(ctx, s)
-	}
-	return err
-}
-
-// Each runs a loop for an iterator. Look is the loop's; what it tells is
-// yielded, and when the caller has left, tell returns an error that look has to
-// return. An error that ends the loop is yielded as the last element, as named
-// makes it. The end of ctx is no error.
-func Each[T any](
-	ctx context.Context, l *Loop, yield func(T, error) bool, named func(error) error,
-	look func(ctx context.Context, s *framework.Session, tell func(T) error) error,
-) {
-	tell := func(v T) error {
-		if !yield(v, nil) {
-			return ErrDone
-		}
-		return nil
-	}
-	l.Look = func(ctx context.Context, s *framework.Session) error { return look(ctx, s, tell) }
-	if err := l.Run(ctx); err != nil && ctx.Err() == nil {
-		var none T
-		yield(none, named(err))
-	}
-}
-
-// Fate is what has become of a write whose reply was lost.
-type Fate int
-
-// The fates of a write.
-const (
-	Unknown Fate = iota
-	Applied
-	NotApplied
-)
-
-// Resolve makes a write. If the reply is lost, Resolve reads what has become of the
-// write, and makes it again if it was not applied. If the read does not tell either,
-// or fails, the error is the one of the write, which matches
-// framework.ErrOutcomeUnknown. A write on which servers hang up is not made again: each
-// attempt interrupts all other requests of the client. If it was not applied, the error
-// is the *framework.HangUpError alone.
-//
-// ctx is pinned to one session. There, no server applies the write after the
-// transaction that precedes the read: a sync would be no barrier at a leader. In
-// the next session, a server still may. So Resolve reads through outages, and ends
-// with the session.
-func Resolve(
-	ctx context.Context, c *framework.Client,
-	write func(ctx context.Context) error, read func(ctx context.Context) (Fate, error),
-) error {
-	unapplied := pauses.Vanished()
-	for {
-		err := write(ctx)
-		if !reason.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
-			return err
-		}
-		fate := Unknown
-		outages := Recovery{Client: c, Ends: isNoOutage}
-		readErr := outages.Until(ctx, func(ctx context.Context) (err error) {
-			if err = c.SyncQuorum(ctx); err == nil {
-				fate, err = read(ctx)
+	return l.Until(ctx, func(ctx context.Context) error {
+		err := l.Client.InSession(ctx, func(ctx context.Context) error {
+			s, err := l.Client.Session(ctx)
+			for err == nil {
+				err = l.Look(ctx, s)
 			}
 			return err
 		})
-		switch {
-		case readErr != nil:
-			return fmt.Errorf("%w (and then: %w)", err, readErr)
-		case fate == Applied:
+		if reason.Is(err, ErrDone) {
 			return nil
-		case fate == Unknown:
-			return err
 		}
-		var hangUp *framework.HangUpError
-		if reason.As(err, &hangUp) {
-			return hangUp
-		}
-		// A server may answer at once that it has failed, time and again. If ctx has
-		// ended, the next attempt says so.
-		_ = Pause(ctx, c, &unapplied)
-	}
+		return err
+	})
 }
-
-func isNoOutage(err error) bool { return Judge(err) != Outage }

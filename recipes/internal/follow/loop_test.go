@@ -205,56 +205,6 @@ func TestTroubleThatLasts(t *testing.T) {
 	})
 }
 
-func TestEachYieldsUntilTheCallerLeaves(t *testing.T) {
-	values := func(c *framework.Client, ctx context.Context) func(func(string, error) bool) {
-		return func(yield func(string, error) bool) {
-			var l follow.Loop
-			l.Client = c
-			named := func(err error) error { return &framework.OpError{Op: "follow", Path: "/n", Err: err} }
-			follow.Each(ctx, &l, yield, named, func(ctx context.Context, _ *framework.Session, tell func(string) error) error {
-				data, _, watch, err := c.GetW(ctx, "/n")
-				if err != nil {
-					return err
-				}
-				defer watch.Stop()
-				if err := tell(string(data)); err != nil {
-					return err
-				}
-				_, err = watch.Wait(ctx)
-				return err
-			})
-		}
-	}
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		c, _ := w.Connect(t)
-		var got []string
-		for v, err := range values(c, t.Context()) {
-			require.NoError(t, err)
-			if got = append(got, v); len(got) == 3 {
-				break
-			}
-			require.NoError(t, w.Fake.Set("/n", []byte{'a' + byte(len(got))}))
-		}
-		require.Equal(t, []string{"a", "b", "c"}, got)
-		settle(time.Second)
-		require.Zero(t, w.Watches())
-
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrNoAuth)})
-		for v, err := range values(c, t.Context()) {
-			require.Empty(t, v)
-			require.ErrorIs(t, err, zk.ErrNoAuth)
-			require.ErrorContains(t, err, "follow /n")
-		}
-
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		for _, err := range values(c, ctx) {
-			require.NoError(t, err)
-			cancel()
-		}
-	})
-}
-
 // A follower that outlasts refused credentials looks as soon as a server takes
 // them.
 func TestCredentialsThatAreTakenAgain(t *testing.T) {
@@ -308,7 +258,7 @@ func TestLoopThatIsPinnedToALostSessionEnds(t *testing.T) {
 		defer cancel()
 		failed := 0
 		f := newFollower(c, func(f *follower) {
-			f.Failed = func() {
+			f.Tell = func(error) {
 				if failed++; failed > 100 {
 					cancel() // it would go on for ever, without a pause
 				}

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -40,10 +41,10 @@ const (
 	fewReads   = 4 // fewer nodes are read as fast one by one
 	firstReads = 16
 	mostReads  = 1024
-	mostBytes  = 128 << 10 // of a request, and about of an answer
+	mostBytes  = 128 << 10 // of an answer and its request, about
 
-	// overhead is about what a node takes in a request and in an answer beside
-	// its path and its data.
+	// overhead is about what a node takes in a request and in an answer, in addition
+	// to its path and its data.
 	overhead = 128
 )
 
@@ -52,14 +53,6 @@ const (
 // may be larger, so it is at most twice what the last one was allowed to have.
 func NextReads(allowed, nodes, size, bytes int) int {
 	return min(2*allowed, nodes*bytes/max(1, size))
-}
-
-// first returns how many nodes the first multiRead may have.
-func (r Reads) first() int {
-	if r.Size == 0 {
-		return firstReads
-	}
-	return mostBytes / (overhead + r.Size)
 }
 
 // Each calls take with the number of each path, and with what was read of its
@@ -71,111 +64,56 @@ func (r Reads) first() int {
 // as a whole, take does not hear of that. The same nodes are read again: with
 // smaller requests if the request or the answer was too long, and else one by
 // one. Then it is those requests that the client repeats, and that tell why the
-// nodes cannot be read. A connection that ends with a multiRead does not keep the
-// other nodes from being read together.
+// nodes cannot be read. Without a connection, Each returns the error: every other
+// request would wait as long again.
 func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node insider.NodeRead) error) error {
-	atOnce := r.first()
+	atOnce := firstReads
+	if r.Size > 0 {
+		atOnce = mostBytes / (overhead + r.Size)
+	}
 	for begun := 0; begun < len(paths); {
-		rest := paths[begun:]
-		n := fitting(rest, atOnce)
-		if n < fewReads { // the nodes behind them may be smaller
-			n = min(len(rest), max(fewReads, cap(r.Slots)))
-			size, err := r.oneByOne(ctx, rest[:n], begun, take)
-			if err != nil {
-				return err
-			}
-			begun, atOnce = begun+n, nextReads(n, size)
-			continue
+		rest, most := paths[begun:], mostReads
+		n := min(len(rest), atOnce)
+		var nodes []insider.NodeRead // nil if they are read one by one
+		var err error
+		if n >= fewReads {
+			nodes, _, err = r.Several(ctx, rest[:n]...)
+		} else {
+			n = min(len(rest), max(fewReads, cap(r.Slots))) // the nodes behind them may be smaller
 		}
-		nodes, err := r.several(ctx, rest[:n])
 		switch {
-		case err == nil:
-			err = r.Slots.Each(n, func(i int) error { return take(begun+i, nodes[i]) })
-			atOnce = nextReads(n, sizeOf(nodes...))
 		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge),
 			reason.Is(err, &framework.HangUpError{}):
 			atOnce = n / 2
 			continue
-		case reason.Is(err, framework.ErrNotConnected): // another request would wait as long again
-			return r.failAll(rest, begun, err, take)
-		case framework.IsConnectionError(err):
-			var size int
-			size, err = r.oneByOne(ctx, rest[:n], begun, take)
-			atOnce = min(max(fewReads, n/2), nextReads(n, size))
-		default:
-			_, err = r.oneByOne(ctx, rest, begun, take)
+		case reason.Is(err, framework.ErrNotConnected):
 			return err
+		case err != nil:
+			most = n / 2
 		}
+		var size atomic.Int64
+		err = r.Slots.Each(n, func(i int) error {
+			node := r.node(ctx, rest[i], nodes, i)
+			size.Add(int64(overhead + len(rest[i]) + len(node.Data)))
+			return take(begun+i, node)
+		})
 		if err != nil {
 			return err
 		}
-		begun += n
+		begun, atOnce = begun+n, min(most, NextReads(n, n, int(size.Load()), mostBytes))
 	}
 	return nil
 }
 
-// oneByOne makes a request for each of the paths, and returns the size of all
-// nodes. The first one has the number from.
-func (r Reads) oneByOne(
-	ctx context.Context, paths []string, from int, take func(i int, node insider.NodeRead) error,
-) (size int, err error) {
-	var all atomic.Int64
-	err = r.Slots.Each(len(paths), func(i int) error {
-		data, stat, err := r.One(ctx, paths[i])
-		node := insider.NodeRead{Data: data, Stat: stat, Err: err}
-		all.Add(int64(sizeOf(node)))
-		return take(from+i, node)
-	})
-	return int(all.Load()), err
-}
-
-// failAll tells of nodes that cannot be read. The first one has the number from.
-func (r Reads) failAll(paths []string, from int, err error, take func(i int, node insider.NodeRead) error) error {
-	var op *framework.OpError
-	if reason.As(err, &op) {
-		err = op.Err
+// node returns the node with a path: the one with this number in the answer to a
+// multiRead, or else by a request.
+func (r Reads) node(ctx context.Context, path string, answer []insider.NodeRead, i int) (node insider.NodeRead) {
+	if answer == nil {
+		node.Data, node.Stat, node.Err = r.One(ctx, path)
+	} else if node = answer[i]; node.Err != nil {
+		node.Err = &framework.OpError{Op: "get", Path: path, Err: node.Err}
 	}
-	return r.Slots.Each(len(paths), func(i int) error {
-		return take(from+i, insider.NodeRead{Err: &framework.OpError{Op: "get", Path: paths[i], Err: err}})
-	})
-}
-
-// several makes one multiRead. It has a goroutine of its own, because the user's
-// code may end that.
-func (r Reads) several(ctx context.Context, paths []string) (nodes []insider.NodeRead, err error) {
-	err = make(Slots, 1).Each(1, func(int) (err error) {
-		nodes, _, err = r.Several(ctx, paths...)
-		return err
-	})
-	for i := range nodes {
-		if nodes[i].Err != nil {
-			nodes[i].Err = &framework.OpError{Op: "get", Path: paths[i], Err: nodes[i].Err}
-		}
-	}
-	return nodes, err
-}
-
-// fitting returns how many of the paths one request may have.
-func fitting(paths []string, most int) int {
-	size := 0
-	for i, path := range paths[:min(most, len(paths))] {
-		if size += overhead + len(path); size > mostBytes {
-			return i
-		}
-	}
-	return min(most, len(paths))
-}
-
-// sizeOf returns about how long an answer with the nodes is.
-func sizeOf(nodes ...insider.NodeRead) (size int) {
-	for _, n := range nodes {
-		size += overhead + len(n.Data)
-	}
-	return size
-}
-
-func nextReads(nodes, size int) int {
-	return min(mostReads, NextReads(nodes, nodes, size, mostBytes))
+	return node
 }
 
 // Slots has room for each call that is under way: its capacity is how many there
@@ -186,41 +124,28 @@ type Slots chan struct{}
 // and waits for all of them. After an error it begins no more calls. It returns
 // the error of the lowest number that has one. A call whose goroutine the user's
 // code has ended has ErrNoReturn: nobody may take it for one that has found
-// nothing. A call that panics is the last one that begins, too, and Each panics
-// when all are over, as if it had made the call itself.
+// nothing.
 func (s Slots) Each(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var calls sync.WaitGroup
 	var failed atomic.Bool
-	var panicked atomic.Pointer[any]
-	for i := 0; i < n; i++ {
+	for i := range n {
 		s <- struct{}{}
 		if failed.Load() {
 			<-s
 			break
 		}
 		calls.Go(func() {
-			err := ErrNoReturn
+			errs[i] = ErrNoReturn
 			defer func() {
-				if p := recover(); p != nil {
-					panicked.Store(&p)
-				}
-				if errs[i] = err; err != nil {
+				if errs[i] != nil {
 					failed.Store(true)
 				}
 				<-s
 			}()
-			err = f(i)
+			errs[i] = f(i)
 		})
 	}
 	calls.Wait()
-	if p := panicked.Load(); p != nil {
-		panic(*p)
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }

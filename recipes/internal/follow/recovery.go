@@ -63,39 +63,7 @@ func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ended := r.pause(ctx, verdict, err); ended != nil {
 		return ended
 	}
-	if verdict == NextSession {
-		if r.isPinned(ctx) {
-			return err
-		}
-		return nil
-	}
-	if err := r.waitConnected(ctx); err != nil {
-		return err
-	}
-	return r.restIfCutOff(ctx)
-}
-
-// restIfCutOff pauses if ctx has no connection, although there was one just now. A
-// context of [insider.Client.WhileConnected] has one alone, and when that is
-// over, every attempt fails at once.
-func (r *Recovery) restIfCutOff(ctx context.Context) error {
-	_, err := r.Client.Session(ctx)
-	if !reason.Is(err, framework.ErrNotConnected) {
-		return nil // the next attempt says what is wrong, if anything is
-	}
-	r.Note(err)
-	return r.wait(ctx, &r.outages, pauses.Outage)
-}
-
-// isPinned reports whether ctx is pinned to a session that is lost, so that no
-// operation of it is carried out in the next one. Such a context ends with its
-// session, unless somebody has kept it from that.
-func (r *Recovery) isPinned(ctx context.Context) bool {
-	if !r.Client.State().IsConnected() {
-		return false // the next attempt waits for the connection
-	}
-	_, err := r.Client.Session(ctx)
-	return reason.Is(err, framework.ErrSessionLost)
+	return r.waitConnected(ctx)
 }
 
 func (r *Recovery) judge(err error) Verdict {
@@ -111,73 +79,49 @@ func (r *Recovery) judge(err error) Verdict {
 // pause waits for some time, which grows as long as nothing is well. A server
 // may be reachable and still not answer.
 func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error {
+	growing, begin := &r.outages, pauses.Outage
 	switch {
-	case verdict == NextSession, reason.Is(err, framework.ErrNotConnected) && verdict == Outage:
+	case verdict == NextSession, verdict == Outage && reason.Is(err, framework.ErrNotConnected):
 		return nil // the wait for a connection is pause enough
-	case verdict == Outage:
-		return r.wait(ctx, &r.outages, pauses.Outage)
+	case verdict == Trouble:
+		r.warn(err)
+		if !r.Awaited {
+			growing, begin = &r.troubles, pauses.Trouble
+		}
 	}
-	r.warn(err)
-	if r.Awaited {
-		return r.wait(ctx, &r.outages, pauses.Outage)
-	}
-	return r.wait(ctx, &r.troubles, pauses.Trouble)
-}
-
-func (r *Recovery) wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) error {
-	if *g == nil {
+	if *growing == nil {
 		first := begin()
-		*g = &first
+		*growing = &first
 	}
-	return Pause(ctx, r.Client, *g)
+	return Pause(ctx, r.Client, *growing)
 }
 
 // waitConnected waits for a connection. If there is none, that is the trouble from
-// then on, whatever it was before.
+// then on, whatever it was before. It returns an error if ctx is pinned to a session
+// that is lost: such a context ends with its session, unless somebody has kept it
+// from that.
 func (r *Recovery) waitConnected(ctx context.Context) error {
 	_, err := r.Client.Session(ctx)
 	if ctx.Err() == nil && reason.Is(err, framework.ErrNotConnected) {
 		r.Note(err)
 		err = r.Client.WaitConnected(ctx)
 	}
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return reason.OfContext(ctx)
+	if err != nil && ctx.Err() == nil {
+		if verdict := r.judge(err); verdict == End || verdict == NextSession {
+			return err
+		}
+		r.Note(err) // the servers refuse the credentials
+		r.warn(err)
+		for s := range r.Client.States(ctx) { // a wait for a connection fails while they do
+			if s.IsConnected() {
+				break
+			}
+		}
 	}
-	if verdict := r.judge(err); verdict == End || verdict == NextSession { // ctx is pinned to a lost session
-		return err
-	}
-	r.noteRefusal(err)
-	r.waitAccepted(ctx)
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}
 	return nil
-}
-
-// noteRefusal takes down that the servers refuse the credentials, unless that is
-// known.
-func (r *Recovery) noteRefusal(err error) {
-	if !RefusedCredentials(r.Trouble()) {
-		r.Note(err)
-		r.warn(err)
-	}
-}
-
-// waitAccepted waits until a server takes the credentials, with which the client
-// asks again from time to time. A wait for a connection does not last as long.
-func (r *Recovery) waitAccepted(ctx context.Context) {
-	states := r.Client.States(ctx)
-	if r.Client.State().IsConnected() {
-		return
-	}
-	for s := range states {
-		if s.IsConnected() {
-			return
-		}
-	}
 }
 
 // warn writes trouble into the log, each kind once.
@@ -187,8 +131,8 @@ func (r *Recovery) warn(err error) {
 		return
 	}
 	r.warned = kind
-	troubled := event.Kind{Warn: r.What + " is tried again after an error"}
-	event.Of(r.Client, "").Emit(troubled, err, r.About(), event.Cause(err))
+	again := event.Kind{Warn: r.What + " is tried again after an error"}
+	event.Of(r.Client, "").Emit(again, err, r.About(), event.Cause(err))
 }
 
 // kindOf tells one error from another. It leaves out the path, which may be
@@ -212,16 +156,12 @@ func (r *Recovery) Recovered() {
 // is also for the errors after which the framework repeats a request; see
 // [framework.Extension.OnTrouble]. Any goroutine may call it.
 func (r *Recovery) Note(err error) {
-	r.setLast(err)
+	r.mu.Lock()
+	r.last = err
+	r.mu.Unlock()
 	if r.Tell != nil {
 		r.Tell(err)
 	}
-}
-
-func (r *Recovery) setLast(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last = err
 }
 
 // Trouble returns the last error since all was well, or nil.
@@ -285,7 +225,7 @@ type judgment struct {
 }
 
 // judgments are in the order in which they are looked for: an error that wraps
-// several gets the first one's.
+// several gets the first one's. An error that matches none is Trouble.
 var judgments = []judgment{
 	{is(framework.ErrClosed), End, "there will be no other connection"},
 	{is(framework.ErrSessionLost), NextSession, "what was seen in the session says nothing of the next one"},
@@ -295,7 +235,6 @@ var judgments = []judgment{
 	{framework.IsConnectionError, Outage, "it says nothing about the request itself"},
 	{isReplyLost, Outage, "the reply is lost with its connection, and the next look tells"},
 	{framework.IsRefusal, End, "the server or the client has judged the request: repeating it is in vain"},
-	{func(error) bool { return true }, Trouble, "a server that is in trouble may get over it"},
 }
 
 func is(target error) func(error) bool {
@@ -317,7 +256,7 @@ func Judge(err error) Verdict {
 			return j.verdict
 		}
 	}
-	panic("unreachable: the last row matches every error")
+	return Trouble // a server that is in trouble may get over it
 }
 
 // Pause pauses before the next attempt of a loop that makes requests of a client,

@@ -4,13 +4,11 @@
 package identity
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,32 +22,28 @@ import (
 
 // Identity has the fields of locks.Identity. They are documented there.
 type Identity struct {
-	Service string
-	Host    string
-	PID     int
-	Since   time.Time
-	Trace   map[string]string
-	Foreign string
+	Service string            `json:"service"`
+	Host    string            `json:"host"`
+	PID     int               `json:"pid"`
+	Since   time.Time         `json:"since"`
+	Trace   map[string]string `json:"trace"`
+	Foreign string            `json:"-"`
 
-	KeptUntil time.Time
+	KeptUntil time.Time `json:"kept"`
 }
 
 const (
-	version        = 1
-	maxSize        = 512 // bytes of JSON
-	maxName        = 100 // bytes of the host, and of the service
-	maxTraceFields = 8
+	version = 1
+	begin   = `{"v":1` // of a node's data
+
+	maxSize = 512 // bytes of JSON
+	maxName = 100 // bytes of the host, and of the service
 )
 
 // inNode is the JSON form of an Identity in a node.
 type inNode struct {
-	V       int               `json:"v"`
-	Host    string            `json:"host"`
-	PID     int               `json:"pid"`
-	Service string            `json:"service"`
-	Since   time.Time         `json:"since"`
-	Trace   map[string]string `json:"trace"`
-	Kept    time.Time         `json:"kept"`
+	V int `json:"v"`
+	Identity
 }
 
 // Read returns what the data of a node says of its owner. Data of any other
@@ -59,15 +53,9 @@ func Read(data []byte) Identity {
 	if len(data) > order.MaxData || json.Unmarshal(data, &j) != nil || j.V != version {
 		return Identity{Foreign: InALine(clip(string(data[:min(len(data), maxSize)]), maxName))}
 	}
-	return Identity{
-		Service: InALine(clip(j.Service, maxName)),
-		Host:    InALine(clip(j.Host, maxName)),
-		PID:     max(j.PID, 0),
-		Since:   j.Since,
-		Trace:   printableTrace(j.Trace),
-
-		KeptUntil: j.Kept,
-	}
+	maps.DeleteFunc(j.Trace, func(key, value string) bool { return !printable.Is(key) || !printable.Is(value) })
+	j.Service, j.Host, j.PID = InALine(clip(j.Service, maxName)), InALine(clip(j.Host, maxName)), max(j.PID, 0)
+	return j.Identity
 }
 
 // InALine returns the text if it can be printed in a line. Otherwise it returns
@@ -77,35 +65,6 @@ func InALine(s string) string {
 		return ""
 	}
 	return s
-}
-
-// printableTrace returns the entries of a trace that can be printed, as far as
-// there is room for them. The W3C's entry comes first.
-func printableTrace(read map[string]string) map[string]string {
-	var trace map[string]string
-	size := 0
-	for _, key := range traceKeys(read) {
-		value := read[key]
-		longer := size + len(key) + len(value)
-		if len(trace) == maxTraceFields || longer > maxSize || !printable.Is(key) || !printable.Is(value) {
-			continue
-		}
-		if trace == nil {
-			trace = make(map[string]string, min(len(read), maxTraceFields))
-		}
-		trace[key], size = value, longer
-	}
-	return trace
-}
-
-// traceKeys returns the keys in the order in which they get room.
-func traceKeys(trace map[string]string) []string {
-	const first = "traceparent"
-	keys := slices.Sorted(maps.Keys(trace))
-	if i := slices.Index(keys, first); i > 0 {
-		keys = slices.Insert(slices.Delete(keys, i, i+1), 0, first)
-	}
-	return keys
 }
 
 // clip returns the longest beginning of a text that has no more than n bytes
@@ -126,7 +85,8 @@ func Own(service string) string {
 	if known := lastOwn.Load(); known != nil && known.service == service {
 		return known.text
 	}
-	own := &ownText{service, ownOf(service)}
+	own := &ownText{service,
+		fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname.Get()), os.Getpid(), quoted(service))}
 	lastOwn.Store(own)
 	return own.text
 }
@@ -137,10 +97,6 @@ type ownText struct{ service, text string }
 // lastOwn is the last result. Nearly every process is one service, and each of its
 // locks has the text.
 var lastOwn atomic.Pointer[ownText]
-
-func ownOf(service string) string {
-	return fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname.Get()), os.Getpid(), quoted(service))
-}
 
 // quoted returns a text as JSON. It leaves out characters that cannot be
 // printed or need an escape, so that the text does not grow beyond its limit.
@@ -155,15 +111,13 @@ func quoted(s string) string {
 }
 
 // Node returns the data of a node. It takes the result of Own, the time when
-// the owner began to wait, and the entries that identify its trace. It keeps as
-// many of these as there is room for. If there is nothing to say, the data is
+// the owner began to wait, and the entries that identify its trace. If there is nothing to say, the data is
 // nil.
 func Node(own string, since time.Time, trace map[string]string) []byte {
 	if own == "" && len(trace) == 0 {
 		return nil
 	}
-	b := strconv.AppendInt(append(make([]byte, 0, len(own)+roomForRest), `{"v":`...), version, 10)
-	b = append(b, own...)
+	b := append(append(make([]byte, 0, len(own)+roomForRest), begin...), own...)
 	if own != "" {
 		b = append(since.UTC().AppendFormat(append(b, `,"since":"`...), sinceFormat), '"')
 	}
@@ -177,16 +131,12 @@ func Node(own string, since time.Time, trace map[string]string) []byte {
 // given time. It takes the data that Node has made. A trace goes if there is no
 // room for it.
 func Kept(data []byte, until time.Time) []byte {
-	begin := strconv.AppendInt([]byte(`{"v":`), version, 10)
-	rest := []byte("}")
-	if len(data) > 0 {
-		rest = data[len(begin):]
+	rest := cmp.Or(strings.TrimPrefix(string(data), begin), "}")
+	mark := `,"kept":"` + until.UTC().Format(sinceFormat) + `"`
+	if trace := strings.Index(rest, `,"trace":{`); trace >= 0 && len(begin)+len(mark)+len(rest) > maxSize {
+		rest = rest[:trace] + "}"
 	}
-	mark := append(until.UTC().AppendFormat([]byte(`,"kept":"`), sinceFormat), '"')
-	if trace := bytes.Index(rest, []byte(`,"trace":{`)); trace >= 0 && len(begin)+len(mark)+len(rest) > maxSize {
-		rest = append(bytes.Clone(rest[:trace]), '}')
-	}
-	return slices.Concat(begin, mark, rest)
+	return []byte(begin + mark + rest)
 }
 
 // roomForRest is how long the JSON is without the identity and the trace, with
@@ -195,21 +145,17 @@ const roomForRest = len(`{"v":1,"since":"` + sinceFormat + `000000"}`)
 
 const sinceFormat = "2006-01-02T15:04:05.000Z"
 
-// appendTrace appends the entries that fit. The W3C's entry comes first.
+// appendTrace appends the entries of a trace if there is room for all of them, or else
+// the W3C's alone.
 func appendTrace(b []byte, trace map[string]string) []byte {
-	const begin = `,"trace":`
-	fitting, encoded := make(map[string]string, len(trace)), []byte(nil)
-	for _, key := range traceKeys(trace) {
-		fitting[key] = trace[key]
-		longer, _ := json.Marshal(fitting) // strings never fail
-		if trace[key] == "" || len(b)+len(begin)+len(longer)+len("}") > maxSize {
-			delete(fitting, key)
-			continue
+	const name, parent = `,"trace":`, "traceparent"
+	room := maxSize - len(b) - len(name) - len("}")
+	encoded, _ := json.Marshal(trace) // strings never fail
+	if len(encoded) > room {
+		encoded, _ = json.Marshal(map[string]string{parent: trace[parent]})
+		if trace[parent] == "" || len(encoded) > room {
+			return b
 		}
-		encoded = longer
 	}
-	if encoded == nil {
-		return b
-	}
-	return append(append(b, begin...), encoded...)
+	return append(append(b, name...), encoded...)
 }

@@ -33,10 +33,3 @@ func (s *Sessions) Has(id int64) bool {
 	defer s.mu.Unlock()
 	return slices.Contains(s.ids, id)
 }
-
-// Any reports whether there was one.
-func (s *Sessions) Any() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.ids) > 0
-}

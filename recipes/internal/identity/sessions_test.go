@@ -10,12 +10,10 @@ import (
 
 func TestLastSessionsAreRemembered(t *testing.T) {
 	var s identity.Sessions
-	require.False(t, s.Any())
 	for id := range int64(100) {
 		s.Note(id)
 		s.Note(id)
 	}
-	require.True(t, s.Any())
 	require.False(t, s.Has(83))
 	require.True(t, s.Has(84))
 	require.True(t, s.Has(99))

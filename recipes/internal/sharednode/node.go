@@ -34,14 +34,6 @@ func (n Node) Read(ctx context.Context) (*Snapshot, error) {
 	return Present(data, stat), nil
 }
 
-// ReadNewest reads the node after the server has caught up.
-func (n Node) ReadNewest(ctx context.Context) (*Snapshot, error) {
-	if err := n.Client.Sync(ctx, n.Path); err != nil {
-		return nil, err
-	}
-	return n.Read(ctx)
-}
-
 // ReadW reads the node, and sets a watch for its next change. If it does not
 // exist, the watch is for its creation.
 func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
@@ -72,41 +64,31 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 // ReadSeeded reads the node, with a watch for its next change if that is asked
 // for. If the node does not exist, it is created with the seed, and missing
 // parents as containers. It is no error if somebody else does.
-func (n Node) ReadSeeded(ctx context.Context, seed []byte, watched bool) (*Snapshot, *framework.Watch, error) {
-	vanished, created := pauses.Vanished(), false
+func (n Node) ReadSeeded(
+	ctx context.Context, seed []byte, watched bool,
+) (s *Snapshot, watch *framework.Watch, err error) {
+	vanished := pauses.Vanished()
 	for {
-		s, watch, err := n.readPresent(ctx, watched)
-		if !reason.Is(err, zk.ErrNoNode) {
-			return s, watch, err
+		var data []byte
+		var stat *zk.Stat
+		if watched {
+			data, stat, watch, err = n.Client.GetW(ctx, n.Path)
+		} else {
+			data, stat, err = n.Client.Get(ctx, n.Path)
 		}
-		if created {
-			if err := follow.Pause(ctx, n.Client, &vanished); err != nil {
-				return nil, nil, err
+		if err == nil {
+			return Present(data, stat), watch, nil
+		}
+		if reason.Is(err, zk.ErrNoNode) {
+			_, err = n.Client.Create(ctx, n.Path, seed, framework.WithParents())
+			if err == nil || reason.Is(err, zk.ErrNodeExists) {
+				err = follow.Pause(ctx, n.Client, &vanished)
 			}
 		}
-		created = true
-		_, err = n.Client.Create(ctx, n.Path, seed, framework.WithParents())
-		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
+		if err != nil {
 			return nil, nil, err
 		}
 	}
-}
-
-// readPresent reads a node that exists.
-func (n Node) readPresent(ctx context.Context, watched bool) (*Snapshot, *framework.Watch, error) {
-	var data []byte
-	var stat *zk.Stat
-	var watch *framework.Watch
-	var err error
-	if watched {
-		data, stat, watch, err = n.Client.GetW(ctx, n.Path)
-	} else {
-		data, stat, err = n.Client.Get(ctx, n.Path)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return Present(data, stat), watch, nil
 }
 
 // Snapshot is the node as of one read or write of this client. It is immutable.

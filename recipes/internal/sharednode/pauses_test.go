@@ -117,12 +117,12 @@ func TestLookUpDoesNotWaitForAServerInTrouble(t *testing.T) {
 func TestAttemptThatWasNotSentIsMadeInTheNextSession(t *testing.T) {
 	onNode(t, func(t *testing.T, _ *zktest.Server, n sharednode.Node) {
 		sent := 0
-		_, err := n.Do(t.Context(), sharednode.Attempt{Send: func(ctx context.Context) (*sharednode.Snapshot, error) {
+		_, err := n.Do(t.Context(), func(ctx context.Context) (*sharednode.Snapshot, error) {
 			if sent++; sent == 1 {
 				return nil, framework.ErrSessionLost
 			}
 			return n.Read(ctx)
-		}})
+		}, nil)
 		require.NoError(t, err)
 		require.Equal(t, 2, sent)
 	})

@@ -3,6 +3,7 @@ package sharednode
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
@@ -13,40 +14,77 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Attempt is one request that writes, and how to find out what has become of it
-// when its reply is lost. It is for one session: as long as that lives, no
-// server carries the request out after a transaction that follows it. In the
-// next session, one still may.
-type Attempt struct {
-	Send    func(ctx context.Context) (*Snapshot, error)
-	Resolve func(now *Snapshot) follow.Fate
-}
+// Fate is what has become of a write whose reply was lost.
+type Fate int
 
-// Do makes the attempt, and makes it again after a lost reply if it was not
-// applied. It returns the node as the write has left it.
-func (n Node) Do(ctx context.Context, a Attempt) (s *Snapshot, err error) {
+// The fates of a write.
+const (
+	Unknown Fate = iota
+	Applied
+	NotApplied
+)
+
+// Do makes a write by one request, and returns the node as the write has left it. If
+// the session is lost before the request was sent, Do makes it in the next one.
+//
+// If the reply is lost, Do reads the node, and makes the write again if it was not
+// applied, as fate tells. If the read does not tell either, or fails, the error is the
+// one of the write, which matches framework.ErrOutcomeUnknown. A write on which servers
+// hang up is not made again: each attempt interrupts all other requests of the client.
+// If it was not applied, the error is the *framework.HangUpError alone.
+func (n Node) Do(
+	ctx context.Context, send func(ctx context.Context) (*Snapshot, error), fate func(now *Snapshot) Fate,
+) (s *Snapshot, err error) {
 	for {
 		inSession := false // it stays so if ctx is pinned to a session that is lost
 		err = n.Client.InSession(ctx, func(ctx context.Context) (err error) {
 			inSession = true
-			return follow.Resolve(ctx, n.Client, func(ctx context.Context) (err error) {
-				s, err = a.Send(ctx)
-				return err
-			}, func(ctx context.Context) (fate follow.Fate, err error) {
-				if s, err = n.Read(ctx); err == nil {
-					fate = a.Resolve(s)
-				}
-				return fate, err
-			})
+			s, err = n.write(ctx, send, fate)
+			return err
 		})
-		sent := err == nil || reason.Is(err, framework.ErrOutcomeUnknown)
-		if !sent && inSession && reason.Is(err, framework.ErrSessionLost) && ctx.Err() == nil {
-			continue
+		unsent := inSession && reason.Is(err, framework.ErrSessionLost) && !reason.Is(err, framework.ErrOutcomeUnknown)
+		if !unsent || ctx.Err() != nil {
+			return s, err
 		}
-		if err != nil {
+	}
+}
+
+// write is Do in one session. There, no server applies the write after the
+// transaction that precedes the read: a sync would be no barrier at a leader. In
+// the next session, a server still may. So write reads through outages, and ends
+// with the session.
+func (n Node) write(
+	ctx context.Context, send func(ctx context.Context) (*Snapshot, error), fate func(now *Snapshot) Fate,
+) (*Snapshot, error) {
+	unapplied := pauses.Vanished()
+	for {
+		s, err := send(ctx)
+		if !reason.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
+			return s, err
+		}
+		outages := follow.Recovery{Client: n.Client, Ends: func(err error) bool { return follow.Judge(err) != follow.Outage }}
+		readErr := outages.Until(ctx, func(ctx context.Context) (err error) {
+			if err = n.Client.SyncQuorum(ctx); err == nil {
+				s, err = n.Read(ctx)
+			}
+			return err
+		})
+		if readErr != nil {
+			return nil, fmt.Errorf("%w (and then: %w)", err, readErr)
+		}
+		switch fate(s) {
+		case Applied:
+			return s, nil
+		case Unknown:
 			return nil, err
 		}
-		return s, nil
+		var hangUp *framework.HangUpError
+		if reason.As(err, &hangUp) {
+			return nil, hangUp
+		}
+		// A server may answer at once that it has failed, time and again. If ctx has
+		// ended, the next attempt says so.
+		_ = follow.Pause(ctx, n.Client, &unapplied)
 	}
 }
 
@@ -56,18 +94,13 @@ func (n Node) Do(ctx context.Context, a Attempt) (s *Snapshot, err error) {
 // reply was lost was not applied, and make it again.
 func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, error) {
 	vanished := pauses.Vanished()
+	fate := func(now *Snapshot) Fate { return resolveSet(base, now, data) }
 	for {
-		s, err := n.Do(ctx, Attempt{
-			Send:    func(ctx context.Context) (*Snapshot, error) { return n.Transact(ctx, data) },
-			Resolve: func(now *Snapshot) follow.Fate { return resolveSet(base, now, data) },
-		})
+		s, err := n.Do(ctx, func(ctx context.Context) (*Snapshot, error) { return n.Transact(ctx, data) }, fate)
 		if !reason.Is(err, zk.ErrNoNode) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
 		}
-		s, err = n.Do(ctx, Attempt{
-			Send:    func(ctx context.Context) (*Snapshot, error) { return n.Create(ctx, data) },
-			Resolve: func(now *Snapshot) follow.Fate { return resolveSet(nil, now, data) },
-		})
+		s, err = n.Do(ctx, func(ctx context.Context) (*Snapshot, error) { return n.Create(ctx, data) }, fate)
 		if !reason.Is(err, zk.ErrNodeExists) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
 		}
@@ -81,14 +114,14 @@ func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, 
 // whatever is there. If the node has the data, it does not matter who has
 // written it. If it was not written at all since base was known, then not by
 // us. Otherwise ours may have been overwritten.
-func resolveSet(base, now *Snapshot, data []byte) follow.Fate {
+func resolveSet(base, now *Snapshot, data []byte) Fate {
 	switch {
 	case now.Exists && bytes.Equal(now.Data, data):
-		return follow.Applied
+		return Applied
 	case base != nil && base.Exists && now.Exists && now.Mzxid == base.Mzxid:
-		return follow.NotApplied
+		return NotApplied
 	default:
-		return follow.Unknown
+		return Unknown
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
@@ -24,7 +23,6 @@ type Acquire struct {
 	record flight.Record // the acquire's, and then the hold's
 	hold   Hold          // here, so that both are one allocation
 
-	isTraced   bool                      // a hook was told of the beginning
 	to         []locktrace.AcquireTracer // the hooks' answers
 	over       bool                      // Ended was called
 	handedOver bool
@@ -36,78 +34,39 @@ type Acquire struct {
 // returns the context for the rest of the acquire. The *Acquire is nil if there
 // is neither such a hook nor a recorder.
 func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (context.Context, *Acquire) {
-	those, recorder := hookStartAcquire.Of(a.Client), insider.Of(a.Client).Recorder()
-	if len(those) == 0 && recorder == nil {
-		return ctx, nil
-	}
-	t := &Acquire{}
-	recorder.Begin(&t.record, whatIs(a), since)
-	if len(those) == 0 {
-		return ctx, t
-	}
-	return t.start(ctx, a, those), t
-}
-
-// whatIs describes an acquire for the flight recorder.
-func whatIs(a locktrace.Acquire) flight.What {
-	return flight.What{
-		Path: framework.Extend(a.Client).FullPath(a.Path), Recipe: a.Recipe, Name: a.Name, Shared: a.Shared, Leases: a.Leases,
-	}
+	return start(ctx, a, insider.Of(a.Client).Recorder(), since)
 }
 
 // StartSeveral is StartAcquire for several locks that are acquired as one. The
 // flight recorder knows each of them by its own acquire.
 func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
+	return start(ctx, a, nil, time.Time{})
+}
+
+// start calls the hooks before the record begins: a hook that panics leaves no
+// record. A hook may return nil for the context, and for what is told of the acquire.
+func start(
+	ctx context.Context, a locktrace.Acquire, recorder *flight.Recorder, since time.Time,
+) (context.Context, *Acquire) {
 	those := hookStartAcquire.Of(a.Client)
-	if len(those) == 0 {
+	if len(those) == 0 && recorder == nil {
 		return ctx, nil
 	}
 	t := &Acquire{}
-	return t.start(ctx, a, those), t
-}
-
-func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, those []locktrace.HookStartAcquire) context.Context {
-	t.isTraced = true
-	complete := false
-	defer func() {
-		if !complete { // the user's hook has panicked, and no caller gets t
-			t.record.Gone()
+	for _, h := range those {
+		started, to := h.StartAcquire(ctx, a)
+		if ctx = cmp.Or(started, ctx); to != nil {
+			t.to = append(t.to, to)
 		}
-	}()
-	ctx, t.to = startAcquire(ctx, those, a)
-	complete = true
-	return ctx
+	}
+	recorder.Begin(&t.record, flight.What{
+		Path: framework.Extend(a.Client).FullPath(a.Path), Recipe: a.Recipe, Name: a.Name, Shared: a.Shared, Leases: a.Leases,
+	}, since)
+	return ctx, t
 }
 
 // IsTraced reports whether a hook is told of the acquire.
-func (t *Acquire) IsTraced() bool { return t != nil && t.isTraced }
-
-// startAcquire tells the hooks, and returns what is told of the acquire from then
-// on. A hook may return nil for both.
-func startAcquire(
-	ctx context.Context, those []locktrace.HookStartAcquire, a locktrace.Acquire,
-) (context.Context, []locktrace.AcquireTracer) {
-	all, told := make([]locktrace.AcquireTracer, 0, len(those)), 0
-	defer func() {
-		if told < len(those) { // a hook has panicked, and those before it must not wait for the end
-			end := locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.ErrPanicked}
-			hooks.Each(all, func(to locktrace.AcquireTracer) { to.Ended(end) })
-		}
-	}()
-	for _, h := range those {
-		started, to := h.StartAcquire(ctx, a)
-		ctx = cmp.Or(started, ctx)
-		if told++; to != nil {
-			all = append(all, to)
-		}
-	}
-	return ctx, all
-}
-
-// tell makes a call for each hook that has heard of the beginning. Callers ask
-// whether the acquire is traced first, because the function that they pass takes an
-// allocation.
-func (t *Acquire) tell(call func(locktrace.AcquireTracer)) { hooks.Each(t.to, call) }
+func (t *Acquire) IsTraced() bool { return t != nil && len(t.to) > 0 }
 
 // Ended tells how the acquire ended.
 func (t *Acquire) Ended(end locktrace.AcquireEnd) {
@@ -116,14 +75,10 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 	}
 	t.over = true
 	t.record.Ended(kindOf(end.Outcome), string(end.Outcome), end.Err)
-	if t.IsTraced() {
-		t.tellEnded(end)
-	}
-}
-
-func (t *Acquire) tellEnded(end locktrace.AcquireEnd) {
 	end.HandedOver, end.Downgraded = t.handedOver, t.downgraded
-	t.tell(func(to locktrace.AcquireTracer) { to.Ended(end) })
+	for _, to := range t.to {
+		to.Ended(end)
+	}
 }
 
 // kindOf returns the kind of the event that an outcome is for the flight
@@ -153,7 +108,9 @@ func (t *Acquire) Link() map[string]string {
 		return nil
 	}
 	link := map[string]string{}
-	t.tell(func(to locktrace.AcquireTracer) { maps.Copy(link, to.Trace()) })
+	for _, to := range t.to {
+		maps.Copy(link, to.Trace())
+	}
 	return link
 }
 
@@ -164,8 +121,8 @@ func (t *Acquire) QueuedLocally(ahead int, where func() flight.Standing) {
 		return
 	}
 	t.record.QueuedLocally(where)
-	if t.IsTraced() {
-		t.tell(func(to locktrace.AcquireTracer) { to.QueuedLocally(ahead) })
+	for _, to := range t.to {
+		to.QueuedLocally(ahead)
 	}
 }
 
@@ -186,22 +143,13 @@ func (t *Acquire) Downgraded() {
 // Distrusted reports a node that was admitted and is given up because of an
 // interruption between the grant and now.
 func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
-	if t == nil {
-		return
-	}
-	reason := context.Cause(node.Session.Trusted(framework.Extend(c).ErrorPolicy()))
-	if reason == nil { // the connection is back already
-		reason = framework.ErrSuspended
-	}
-	t.Abandoned(reason)
+	why := context.Cause(node.Session.Trusted(framework.Extend(c).ErrorPolicy()))
+	t.Abandoned(cmp.Or(why, framework.ErrSuspended)) // nil if the connection is back already
 }
 
-// Other is another contender: its node, and what we know of that.
-type Other struct {
-	Node  string // empty if there is none, or it is not known
-	Data  []byte // the beginning of its data; nil if it was not read
-	Since time.Time
-}
+// Other is another contender: the path or the name of its node, and what we know of
+// that.
+type Other = flight.Contender
 
 // Queued reports that our node is in the queue, with ahead contenders before it. The
 // length of the queue includes our node.
@@ -210,11 +158,9 @@ func (t *Acquire) Queued(node framework.Created, ahead, length int) {
 		return
 	}
 	t.record.Queued(path.Base(node.Path), ahead)
-	if !t.IsTraced() {
-		return
+	for _, to := range t.to {
+		to.Queued(locktrace.Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length})
 	}
-	queued := locktrace.Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length}
-	t.tell(func(to locktrace.AcquireTracer) { to.Queued(queued) })
 }
 
 // Waiting reports that we wait for a change of the contender directly ahead, with so
@@ -224,19 +170,20 @@ func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder Other) {
 	if t == nil {
 		return
 	}
-	t.record.Blocked(position, seen, flight.Contender(ahead), flight.Contender(holder))
-	if !t.IsTraced() {
-		return
+	t.record.Blocked(position, seen, ahead, holder)
+	for _, to := range t.to {
+		to.Waiting(locktrace.Waiting{Ahead: contender(ahead), Holder: contender(holder)})
 	}
-	waiting := locktrace.Waiting{Ahead: contender(ahead), Holder: contender(holder)}
-	t.tell(func(to locktrace.AcquireTracer) { to.Waiting(waiting) })
 }
 
 // Woken reports that something has changed. The argument gone tells whether the
 // contender directly ahead has left.
 func (t *Acquire) Woken(gone bool) {
-	if t.IsTraced() {
-		t.tell(func(to locktrace.AcquireTracer) { to.Woken(gone) })
+	if t == nil {
+		return
+	}
+	for _, to := range t.to {
+		to.Woken(gone)
 	}
 }
 
@@ -246,8 +193,8 @@ func (t *Acquire) Abandoned(reason error) {
 		return
 	}
 	t.record.Abandoned()
-	if t.IsTraced() {
-		t.tell(func(to locktrace.AcquireTracer) { to.Abandoned(reason) })
+	for _, to := range t.to {
+		to.Abandoned(reason)
 	}
 }
 

@@ -9,30 +9,23 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/insider"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Hold reports one hold to the tracer, the flight recorder and the log. The nil
+// Hold reports one hold to the hooks, the flight recorder and the log. The nil
 // *Hold reports nothing.
 type Hold struct {
 	record *flight.Record // nil if there is none
 	of     locktrace.Acquire
 	what   locktrace.Hold
-	hooks  *holdHooks      // nil if there is no hook to call
-	ctx    context.Context // the first lease's work's, for the log
+	to     []locktrace.HoldTracer // the hooks' answers
+	teller insider.Teller         // calls them; nil if no hook was told of the acquire
+	ctx    context.Context        // the first lease's work's, for the log
 
 	revoked sync.Once // for the report that the lock is asked for
 	ended   sync.Once // for the report of the end
-}
-
-// holdHooks tells the hooks of a hold.
-type holdHooks struct {
-	teller insider.Teller
-	to     []locktrace.HoldTracer // the hooks' answers
 }
 
 // StartHold reports the beginning of a hold. The argument held is the context
@@ -49,50 +42,37 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	h := &acquired.hold
 	h.record, h.of, h.what, h.ctx = &acquired.record, of, what, held
 	if acquired.IsTraced() {
-		h.hooks = &holdHooks{teller: insider.Of(of.Client).NewTeller()}
-		h.ctx = h.hooks.startAll(held, what, acquired.to)
+		h.teller = insider.Of(of.Client).NewTeller()
+		h.ctx = h.startAll(held, acquired.to)
 	}
-	h.record.Hold(path.Base(what.Node), what.Token) // not earlier: the tracer may panic
+	h.record.Hold(path.Base(what.Node), what.Token) // not earlier: a hook may panic
 	return h, h.ctx
 }
 
 // startAll tells the hooks that were told of the acquire, and returns the context to
 // work in. Each may return a nil tracer, and a nil context.
-func (h *holdHooks) startAll(
-	work context.Context, what locktrace.Hold, all []locktrace.AcquireTracer,
-) context.Context {
-	complete := false
-	defer func() {
-		if !complete { // a hook has panicked, and nobody else may end the hold
-			told := h.to
-			h.to = nil // if somebody does, they are not told again
-			endAll(told, locktrace.HoldEnd{Cause: locktrace.EndOther, Err: reason.ErrPanicked})
-		}
-	}()
+func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
 	for _, acquired := range all {
-		if to := acquired.StartHold(what); to != nil {
+		if to := acquired.StartHold(h.what); to != nil {
 			h.to = append(h.to, to)
+			work = cmp.Or(to.Context(work), work)
 		}
 	}
-	for _, to := range h.to {
-		work = cmp.Or(to.Context(work), work)
-	}
-	complete = true
 	return work
 }
 
-func endAll(those []locktrace.HoldTracer, end locktrace.HoldEnd) {
-	hooks.Each(those, func(to locktrace.HoldTracer) { to.Ended(end) })
-}
-
 // isTraced reports whether there is a hook to call.
-func (h *Hold) isTraced() bool { return h != nil && h.hooks != nil }
+func (h *Hold) isTraced() bool { return h != nil && h.teller != nil }
 
 // tell makes a call for each hook that has heard of the beginning, and does not
 // wait for it.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
-		h.hooks.teller.Post(func() { hooks.Each(h.hooks.to, call) })
+		h.teller.Post(func() {
+			for _, to := range h.to {
+				call(to)
+			}
+		})
 	}
 }
 
@@ -100,16 +80,14 @@ func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 // long.
 func (h *Hold) Wait(ctx context.Context) {
 	if h.isTraced() {
-		h.hooks.teller.Wait(ctx)
+		h.teller.Wait(ctx)
 	}
 }
 
 // Reentered reports another lease of the hold, and waits for the tracer.
 func (h *Hold) Reentered(ctx context.Context) {
-	if h != nil {
-		h.tell(locktrace.HoldTracer.Reentered)
-		h.Wait(ctx)
-	}
+	h.tell(locktrace.HoldTracer.Reentered)
+	h.Wait(ctx)
 }
 
 // Revoked reports, once, that the lock is asked for.
@@ -132,7 +110,11 @@ func (h *Hold) Overrun() (over func()) {
 	})
 	return func() {
 		if h.isTraced() {
-			h.hooks.teller.Post(func() { hooks.Each(returned, func(call func()) { call() }) })
+			h.teller.Post(func() {
+				for _, call := range returned {
+					call()
+				}
+			})
 		}
 	}
 }
@@ -168,7 +150,7 @@ func (h *Hold) Released(ctx context.Context, err error) {
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 	if h.isTraced() { // the function takes an allocation
-		h.hooks.teller.Post(func() { endAll(h.hooks.to, locktrace.HoldEnd{Cause: cause, Err: err}) })
+		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: cause, Err: err}) })
 	}
 }
 
@@ -191,7 +173,7 @@ func (h *Hold) Gone() {
 // tracer has been told of them, or that takes too long.
 func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
 	if h.isTraced() {
-		return h.hooks.teller.Context(ctx), func() {}
+		return h.teller.Context(ctx), func() {}
 	}
 	return Unblocked(ctx, c)
 }
@@ -212,20 +194,16 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 	if kind == locktrace.EndClientClosed { // the user wanted that
 		level = slog.LevelInfo
 	}
-	framework.Extend(h.of.Client).Logger().LogAttrs(h.ctx, level, "lock lost", append(h.attributes(),
-		slog.String(semconv.LockEnd, string(kind)),
-		slog.Any(semconv.Cause, cause))...)
-}
-
-// attributes returns the log attributes that identify the lock.
-func (h *Hold) attributes() []slog.Attr {
-	attrs := make([]slog.Attr, 0, 8)
+	var attrs []slog.Attr
 	if h.of.Name != "" {
 		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
 	}
-	return append(attrs,
+	attrs = append(attrs,
 		slog.String(semconv.LockPath, framework.Extend(h.of.Client).FullPath(h.of.Path)),
 		slog.String(semconv.LockRecipe, h.of.Recipe),
 		slog.String(semconv.LockNode, path.Base(h.what.Node)),
-		slog.Int64(semconv.LockToken, h.what.Token))
+		slog.Int64(semconv.LockToken, h.what.Token),
+		slog.String(semconv.LockEnd, string(kind)),
+		slog.Any(semconv.Cause, cause))
+	framework.Extend(h.of.Client).Logger().LogAttrs(h.ctx, level, "lock lost", attrs...)
 }
