@@ -95,7 +95,7 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 	}
 	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
 	n.noteEphemeral(s, created.Path)
-	if listing.call != nil { // otherwise it was not asked for, or the connection had no room for it
+	if listing != nil && listing.IsSent() { // otherwise it was not asked for, or the connection had no room for it
 		if names, err := listing.await(ctx, nil); err == nil {
 			n.made.Siblings = gone.cutFrom(names)
 		}
@@ -108,16 +108,17 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 // before comes ahead of the listing, but perhaps not ahead of the request for it.
 func (n *creation) start(
 	ctx context.Context, s *Session, q proto.Request[proto.Created],
-) (creating pending[proto.Created], listing pending[[]string], err error) {
-	if n.cfg.siblings {
-		return startBoth(ctx, s, q, proto.ChildNames(n.parent))
+) (creating *pending[proto.Created], listing *pending[[]string], err error) {
+	creating = newPending(s, q)
+	if !n.cfg.siblings {
+		return creating, nil, s.start(ctx, &creating.Call)
 	}
-	creating, err = start(ctx, s, q, nil)
-	return creating, listing, err
+	listing = newPending(s, proto.ChildNames(n.parent))
+	return creating, listing, s.start(ctx, &creating.Call, &listing.Call)
 }
 
 // abandon has late called with the answer.
-func (n *creation) abandon(creating pending[proto.Created]) {
+func (n *creation) abandon(creating *pending[proto.Created]) {
 	n.abandoned = true
 	guid := n.guid
 	if guid != "" {
