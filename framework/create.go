@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"slices"
 
@@ -42,7 +41,7 @@ import (
 // awaited. The client then deletes a protected node in the background. It also
 // does so if a hook panics at the end of the call.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
-	n := &creation{client: c, data: bytes.Clone(data)} // a request outlasts a caller whose ctx ends
+	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {
 		return Created{}, &OpError{"create", path, err}
 	}

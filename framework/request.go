@@ -116,8 +116,10 @@ func (p *pending[T]) await(ctx context.Context, late func(T, error)) (T, error) 
 	return none, reason.OfContext(ctx)
 }
 
-// later calls late when the request is answered.
+// later calls late when the request is answered. The caller may change the data of the
+// request by then.
 func (p *pending[T]) later(late func(T, error)) {
+	p.Payload = nil
 	p.session.client.spawn(func(context.Context) {
 		<-p.Done()
 		late(p.result())
@@ -135,7 +137,8 @@ type lostError struct {
 func (e *lostError) Unwrap() error { return e.error }
 
 func newLostError(err error, h transport.HangUp, payload func([]byte) []byte) *lostError {
-	return &lostError{err, h, h.Size >= longRequest && bytes.Contains(payload(nil), []byte("/_c_"))}
+	isLong := h.Size >= longRequest && payload != nil // otherwise the caller has gone, and counts no ends
+	return &lostError{err, h, isLong && bytes.Contains(payload(nil), []byte("/_c_"))}
 }
 
 // result reads the answer of a call that is done.
