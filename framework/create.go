@@ -48,10 +48,11 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	n.resolveTarget(c.full(path))
 	err := reason.ErrPanicked // it stays if do panics
 	defer func() { n.cleanUp(err) }()
-	created, err := n.write.do(ctx, c, "create", path)
+	made, err := n.write.do(ctx, c, "create", path)
 	if err != nil {
 		return Created{}, err
 	}
+	created := *made
 	created.Path = c.local(created.Path)
 	return created, nil
 }
@@ -60,7 +61,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 func (n *creation) resolveTarget(path string) {
 	parent, name := znode.Split(path)
 	n.parent, n.target = parent, path
-	n.write = write[*creation, Created]{
+	n.write = write[*creation, *Created]{
 		of: n, send: (*creation).send, resolve: (*creation).resolve, attempt: (*creation).createWithParents,
 	}
 	switch {

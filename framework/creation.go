@@ -46,15 +46,24 @@ type creation struct {
 	protectedNode
 	target string // the path to ask the server for
 
-	write     write[*creation, Created]
+	write     write[*creation, *Created]
 	sentIn    *Session // the last attempt's; nil if nothing was sent
 	made      Created  // the node, with the server's path; zero until an attempt has made it
 	abandoned bool     // the caller has gone, and late gets the answer
 }
 
-func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) createWithParents(ctx context.Context, s *Session) (*Created, error) {
 	created, err := n.write.request(ctx, s)
-	for tries := 0; reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() && tries < maxVanished; tries++ {
+	if reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() {
+		return n.createAfterParents(ctx, s)
+	}
+	return created, err
+}
+
+// createAfterParents makes the missing parents, and then the node.
+func (n *creation) createAfterParents(ctx context.Context, s *Session) (created *Created, err error) {
+	err = zk.ErrNoNode
+	for tries := 0; reason.Is(err, zk.ErrNoNode) && tries < maxVanished; tries++ {
 		if err = n.client.createParents(ctx, s, n.parent, &n.cfg, map[string]bool{}); err == nil {
 			created, err = n.write.request(ctx, s)
 		}
@@ -74,24 +83,24 @@ func (n *creation) mayMakeParents() bool {
 // that reaps empty containers can do so once.
 const maxVanished = 5
 
-func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 	acl, err := n.client.aclFor(n.target, n.cfg.acl.list)
 	if err != nil {
-		return Created{}, err
+		return nil, err
 	}
 	n.sentIn = s
 	gone := n.client.givenUp.under(n.parent)
 	creating, listing, err := n.start(ctx, s, proto.Create(newNode(n.target, n.data, acl, &n.cfg)))
 	if err != nil {
-		return Created{}, err
+		return nil, err
 	}
 	created, err := creating.await(ctx, nil)
 	switch {
 	case abandoned(ctx, err):
 		n.abandon(creating)
-		return Created{}, unknownOutcome(err)
+		return nil, unknownOutcome(err)
 	case err != nil:
-		return Created{}, err
+		return nil, err
 	}
 	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
 	n.noteEphemeral(s, created.Path)
@@ -100,7 +109,7 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 			n.made.Siblings = gone.cutFrom(names)
 		}
 	}
-	return n.made, nil
+	return &n.made, nil
 }
 
 // start makes the request and, if the siblings are asked for, lists them right
@@ -172,11 +181,11 @@ func (n *creation) cleanUp(err error) {
 // another id then, and leaves the old one to the clean-up. If the node's list gives
 // us no right to read it, servers of 3.8.4 and of 3.9 refuse the look, and the
 // outcome stays unknown.
-func (n *creation) resolve(ctx context.Context, s *Session) (created Created, applied bool, err error) {
+func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, applied bool, err error) {
 	sessionLost := n.write.doubt != s
 	if n.cfg.mode.ephemeral() && sessionLost {
 		n.giveUpNode()
-		return Created{}, false, nil
+		return nil, false, nil
 	}
 	names, err := foundNodes{}.of(ctx, s, n.parent, n.guid)
 	path := n.client.firstOf(n.parent, names)
@@ -186,16 +195,16 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 	}
 	switch {
 	case err != nil:
-		return Created{}, false, err
+		return nil, false, err
 	case stat == nil && sessionLost:
 		n.giveUpNode()
-		return Created{}, false, nil
+		return nil, false, nil
 	case stat == nil:
-		return Created{}, false, nil
+		return nil, false, nil
 	}
 	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}
 	n.noteEphemeral(s, path)
-	return n.made, true, nil
+	return &n.made, true, nil
 }
 
 // giveUpNode gives up a node that an earlier attempt may have made, or may still
@@ -219,7 +228,7 @@ func (n *creation) deleteInBackground(s *Session, guid string) {
 // upsert makes the node, or does with one that exists what WithOverwrite and
 // WithIdempotence say. An attempt that follows a lost reply does not ask who has
 // made the node that it finds.
-func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) upsert(ctx context.Context, s *Session) (*Created, error) {
 	for tries := 0; ; tries++ {
 		created, err := n.createUnlessRoot(ctx, s)
 		if !reason.Is(err, zk.ErrNodeExists) {
@@ -233,16 +242,16 @@ func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
 }
 
 // createUnlessRoot does not ask the server for "/", which always exists.
-func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (*Created, error) {
 	if n.target == "/" {
-		return Created{}, zk.ErrNodeExists
+		return nil, zk.ErrNodeExists
 	}
 	return n.createWithParents(ctx, s)
 }
 
 // takeExisting makes a node that exists as it was asked for, or returns
 // zk.ErrNoNode if it does not exist any more.
-func (n *creation) takeExisting(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) takeExisting(ctx context.Context, s *Session) (*Created, error) {
 	var stat *proto.Stat
 	var err error
 	if n.cfg.orSet {
@@ -252,9 +261,9 @@ func (n *creation) takeExisting(ctx context.Context, s *Session) (Created, error
 		stat, err = n.readEqual(ctx, s)
 	}
 	if err != nil {
-		return Created{}, err
+		return nil, err
 	}
-	return Created{Path: n.target, Czxid: stat.Czxid, Version: stat.Version, Session: s}, nil
+	return &Created{Path: n.target, Czxid: stat.Czxid, Version: stat.Version, Session: s}, nil
 }
 
 // readEqual returns the node's Stat if the node is as the call would have made it.
