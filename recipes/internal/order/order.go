@@ -218,3 +218,8 @@ func IsAlone(node string, names []string, kinds ...string) bool {
 	}
 	return true
 }
+
+// MostLooks bounds how often a queue is listed whose contenders change while they
+// are read. A busy lock may be handed over many times in the time of one request, so
+// that no look ever finds who was listed.
+const MostLooks = 4

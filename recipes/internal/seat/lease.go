@@ -20,14 +20,6 @@ type Lease struct {
 	released atomic.Bool
 }
 
-// LeaseOf returns the lease of a share. The lease has the values of ctx.
-func (h *Hold) LeaseOf(ctx context.Context) *Lease {
-	l := &Lease{hold: h}
-	l.life, l.end = context.WithCancelCause(h.ctx)
-	l.workIn(leased{l.life, ctx, h})
-	return l
-}
-
 // Hold returns the hold of a single lease. For several leases that were taken
 // together, it returns nil.
 func (l *Lease) Hold() *Hold { return l.hold }
@@ -141,9 +133,8 @@ func (l *Lease) leave() (last bool) {
 		return false
 	}
 	last = h.leaveLocked()
-	if last && reason.Is(l.Ended(), ErrReleased) {
-		h.end(ErrReleased)
-		h.trace.Releasing()
+	if last {
+		h.stopLocked()
 	}
 	return last
 }

@@ -2,9 +2,10 @@ package seat
 
 import (
 	"context"
-	"fmt"
+	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -23,6 +24,7 @@ type Seat struct {
 	token   int64
 	trusted context.Context // ends when the session cannot be trusted
 	forget  func() bool     // keeps the session from calling trustEnded
+	spent   atomic.Bool     // the holder has deleted the nodes: the release makes no request
 
 	use // by the goroutines of the client; protected by lane.mu
 
@@ -33,7 +35,6 @@ type Seat struct {
 	own     Hold     // the first of all, so that seat and hold are one allocation
 	over    signal   // the seat is Kept or Gone
 	left    error    // why a node may still exist: the error of the last deletion
-	spent   bool     // the holder has deleted the nodes
 	spared  []func() // take back what spare has done; nil before and after that
 	watched watched
 }
@@ -84,14 +85,6 @@ const (
 	Gone
 )
 
-func (s State) String() string {
-	names := [...]string{"queueing", "held", "parked", "lost", "leaving", "kept", "gone"}
-	if int(s) >= len(names) {
-		return fmt.Sprintf("State(%d)", int(s))
-	}
-	return names[s]
-}
-
 // edges are the states that may follow each state.
 var edges = [...][]State{
 	Queueing: {Held, Gone},
@@ -136,14 +129,10 @@ func (s *Seat) Over() <-chan struct{} {
 	return s.over.context().Done()
 }
 
-// NewHold returns the hold of nodes that were admitted, on a seat that nobody else
-// uses. It returns nil if the session was lost, or suspended, between the grant and
-// now; the caller has to see to the nodes then.
-func NewHold(terms Terms, nodes ...framework.Created) *Hold {
-	return newHold(terms, nil, nodes)
-}
-
-func newHold(terms Terms, own *ownWatch, nodes []framework.Created) *Hold {
+// newHold returns the hold of nodes that were admitted, on a seat that is in no lane. It
+// returns nil if the session was lost, or suspended, between the grant and now; the
+// caller has to see to the nodes then.
+func newHold(terms Terms, own *ownWatch, nodes ...framework.Created) *Hold {
 	s := &Seat{terms: terms}
 	return s.admit(nodes, own)
 }
@@ -186,7 +175,7 @@ func (s *Seat) sitLocked() *Hold {
 	if h.seat != nil {
 		h = &Hold{}
 	}
-	h.seat, h.shares, h.at = s, 1, len(s.holds)
+	h.seat, h.shares = s, 1
 	h.ctx, h.end = context.WithCancelCause(s.trusted)
 	if s.holds == nil {
 		s.holds = s.first[:0]
@@ -211,12 +200,8 @@ func (s *Seat) unseat(h *Hold) (last bool) {
 }
 
 func (s *Seat) unseatLocked(h *Hold) (last bool) {
-	if h.at < len(s.holds) && s.holds[h.at] == h {
-		n := len(s.holds) - 1
-		s.holds[h.at] = s.holds[n]
-		s.holds[h.at].at = h.at
-		s.holds[n] = nil
-		s.holds = s.holds[:n]
+	if at := slices.Index(s.holds, h); at >= 0 {
+		s.holds = slices.Delete(s.holds, at, at+1)
 	}
 	return len(s.holds) == 0
 }
@@ -339,5 +324,14 @@ func (s *Seat) holdersStoppedLocked() {
 func (s *Seat) NodeDeleted() {
 	if s.hasNodes() {
 		s.lose(ErrNodeDeleted)
+	}
+}
+
+// ours describes a seat of ours as the holder.
+func (s *Seat) ours() NotAdmitted {
+	node := s.nodes[0]
+	return NotAdmitted{
+		Seen: time.Now(), Ahead: 1,
+		Holder: path.Base(node.Path), HolderData: s.terms.Data, HolderSession: node.Session.ID(),
 	}
 }

@@ -114,7 +114,10 @@ func (s *several) release(ctx context.Context) (err error) {
 	for i, l := range slices.Backward(leases) {
 		partings[i] = l.part()
 	}
-	return finishAll(ctx, leases, partings)
+	for i, l := range leases { // deferred, so that each is finished even if the code of the user panics in another
+		defer func() { err = errors.Join(err, l.finish(ctx, partings[i])) }()
+	}
+	return nil
 }
 
 // single returns the leases, with those that others consist of in their place.
@@ -127,16 +130,6 @@ func (s *several) single() (all []*Lease) {
 		}
 	}
 	return all
-}
-
-// finishAll goes on in any case: the user's code in a release may panic.
-func finishAll(ctx context.Context, leases []*Lease, partings []parting) (err error) {
-	if len(leases) == 0 {
-		return nil
-	}
-	last := len(leases) - 1
-	defer func() { err = errors.Join(err, finishAll(ctx, leases[:last], partings[:last])) }()
-	return leases[last].finish(ctx, partings[last])
 }
 
 // unwatch ends the contexts that follow the leases.
