@@ -35,15 +35,16 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error 
 		return &OpError{"auth", "/", err}
 	}
 	return c.do(ctx, "auth", "/", nil, func(ctx context.Context, s *Session) error {
-		p, err := start(ctx, s, proto.Auth(cred.Scheme, cred.Auth), func(code int32, err error) {
+		p := newPending(s, proto.Auth(cred.Scheme, cred.Auth))
+		p.Then = func(code int32, err error) {
 			if code == proto.CodeOK && err == nil {
 				c.remember(cred) // here, so that the next connection has the credentials
 			}
-		})
-		if err != nil {
-			return err
 		}
-		_, err = p.await(ctx, nil)
+		err := s.start(ctx, &p.Call)
+		if err == nil {
+			_, err = p.await(ctx, nil)
+		}
 		return err
 	})
 }

@@ -20,25 +20,25 @@ func (c insiderClient) BeginDelete(ctx context.Context, path string) (wait func(
 // begunDelete is the request of a delete that the connection has, or that waits for
 // room on the connection. The zero begunDelete is none.
 type begunDelete struct {
-	pending[proto.Nothing]
+	*pending[proto.Nothing]
 	place *transport.Waiter // nil if the connection has the request
 }
 
-func (b *begunDelete) isNone() bool { return b.call == nil && b.place == nil }
+func (b *begunDelete) isNone() bool { return b.pending == nil || b.place == nil && !b.IsSent() }
 
 // beginDelete gives a delete to the connection, and waits for nothing. The session's
 // later requests go out after it.
 func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
-	q := proto.Delete(path, version)
-	call, place, err := s.link.Send(q.Op, q.Append, nil)
+	p := newPending(s, proto.Delete(path, version))
+	place, err := s.link.SendAll(&p.Call)
 	if err != nil {
 		return begunDelete{}, s.sendError(err)
 	}
-	return begunDelete{pending[proto.Nothing]{session: s, request: q, call: call}, place}, nil
+	return begunDelete{p, place}, nil
 }
 
-// await returns the outcome of the request. The channel is that of ctx. If b has no
-// call afterwards, the request was not sent.
+// await returns the outcome of the request. The channel is that of ctx. If b is
+// none afterwards, the request was not sent.
 func (b *begunDelete) await(ctx context.Context, ended <-chan struct{}) error {
 	if b.place != nil {
 		if err := b.awaitRoom(ctx, ended); err != nil {
@@ -51,7 +51,5 @@ func (b *begunDelete) await(ctx context.Context, ended <-chan struct{}) error {
 
 func (b *begunDelete) awaitRoom(ctx context.Context, ended <-chan struct{}) error {
 	defer func() { b.place = nil }() // also if the user's context panics
-	calls, err := b.session.awaitRoom(ctx, ended, b.place)
-	b.call = calls[0]
-	return b.session.sendError(err)
+	return b.session.sendError(b.session.awaitRoom(ctx, ended, b.place))
 }

@@ -217,7 +217,7 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 		if !begun.isNone() {
 			err = begun.await(w.ctx, w.ctx.Done())
 		}
-		if begun.call == nil { // there was no connection, or the connection ended before
+		if begun.isNone() { // there was no connection, or the connection ended before
 			others = append(others, job)
 			continue
 		}

@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"slices"
 
@@ -42,17 +41,18 @@ import (
 // awaited. The client then deletes a protected node in the background. It also
 // does so if a hook panics at the end of the call.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
-	n := &creation{client: c, data: bytes.Clone(data)} // a request outlasts a caller whose ctx ends
+	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {
 		return Created{}, &OpError{"create", path, err}
 	}
 	n.resolveTarget(c.full(path))
 	err := reason.ErrPanicked // it stays if do panics
 	defer func() { n.cleanUp(err) }()
-	created, err := n.write.do(ctx, c, "create", path)
+	made, err := n.write.do(ctx, c, "create", path)
 	if err != nil {
 		return Created{}, err
 	}
+	created := *made
 	created.Path = c.local(created.Path)
 	return created, nil
 }
@@ -61,7 +61,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 func (n *creation) resolveTarget(path string) {
 	parent, name := znode.Split(path)
 	n.parent, n.target = parent, path
-	n.write = write[*creation, Created]{
+	n.write = write[*creation, *Created]{
 		of: n, send: (*creation).send, resolve: (*creation).resolve, attempt: (*creation).createWithParents,
 	}
 	switch {

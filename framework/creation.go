@@ -46,15 +46,24 @@ type creation struct {
 	protectedNode
 	target string // the path to ask the server for
 
-	write     write[*creation, Created]
+	write     write[*creation, *Created]
 	sentIn    *Session // the last attempt's; nil if nothing was sent
 	made      Created  // the node, with the server's path; zero until an attempt has made it
 	abandoned bool     // the caller has gone, and late gets the answer
 }
 
-func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) createWithParents(ctx context.Context, s *Session) (*Created, error) {
 	created, err := n.write.request(ctx, s)
-	for tries := 0; reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() && tries < maxVanished; tries++ {
+	if reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() {
+		return n.createAfterParents(ctx, s)
+	}
+	return created, err
+}
+
+// createAfterParents makes the missing parents, and then the node.
+func (n *creation) createAfterParents(ctx context.Context, s *Session) (created *Created, err error) {
+	err = zk.ErrNoNode
+	for tries := 0; reason.Is(err, zk.ErrNoNode) && tries < maxVanished; tries++ {
 		if err = n.client.createParents(ctx, s, n.parent, &n.cfg, map[string]bool{}); err == nil {
 			created, err = n.write.request(ctx, s)
 		}
@@ -74,33 +83,33 @@ func (n *creation) mayMakeParents() bool {
 // that reaps empty containers can do so once.
 const maxVanished = 5
 
-func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 	acl, err := n.client.aclFor(n.target, n.cfg.acl.list)
 	if err != nil {
-		return Created{}, err
+		return nil, err
 	}
 	n.sentIn = s
 	gone := n.client.givenUp.under(n.parent)
 	creating, listing, err := n.start(ctx, s, proto.Create(newNode(n.target, n.data, acl, &n.cfg)))
 	if err != nil {
-		return Created{}, err
+		return nil, err
 	}
 	created, err := creating.await(ctx, nil)
 	switch {
 	case abandoned(ctx, err):
 		n.abandon(creating)
-		return Created{}, unknownOutcome(err)
+		return nil, unknownOutcome(err)
 	case err != nil:
-		return Created{}, err
+		return nil, err
 	}
 	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
 	n.noteEphemeral(s, created.Path)
-	if listing.call != nil { // otherwise it was not asked for, or the connection had no room for it
+	if listing != nil && listing.IsSent() { // otherwise it was not asked for, or the connection had no room for it
 		if names, err := listing.await(ctx, nil); err == nil {
 			n.made.Siblings = gone.cutFrom(names)
 		}
 	}
-	return n.made, nil
+	return &n.made, nil
 }
 
 // start makes the request and, if the siblings are asked for, lists them right
@@ -108,16 +117,17 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 // before comes ahead of the listing, but perhaps not ahead of the request for it.
 func (n *creation) start(
 	ctx context.Context, s *Session, q proto.Request[proto.Created],
-) (creating pending[proto.Created], listing pending[[]string], err error) {
-	if n.cfg.siblings {
-		return startBoth(ctx, s, q, proto.ChildNames(n.parent))
+) (creating *pending[proto.Created], listing *pending[[]string], err error) {
+	creating = newPending(s, q)
+	if !n.cfg.siblings {
+		return creating, nil, s.start(ctx, &creating.Call)
 	}
-	creating, err = start(ctx, s, q, nil)
-	return creating, listing, err
+	listing = newPending(s, proto.ChildNames(n.parent))
+	return creating, listing, s.start(ctx, &creating.Call, &listing.Call)
 }
 
 // abandon has late called with the answer.
-func (n *creation) abandon(creating pending[proto.Created]) {
+func (n *creation) abandon(creating *pending[proto.Created]) {
 	n.abandoned = true
 	guid := n.guid
 	if guid != "" {
@@ -171,11 +181,11 @@ func (n *creation) cleanUp(err error) {
 // another id then, and leaves the old one to the clean-up. If the node's list gives
 // us no right to read it, servers of 3.8.4 and of 3.9 refuse the look, and the
 // outcome stays unknown.
-func (n *creation) resolve(ctx context.Context, s *Session) (created Created, applied bool, err error) {
+func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, applied bool, err error) {
 	sessionLost := n.write.doubt != s
 	if n.cfg.mode.ephemeral() && sessionLost {
 		n.giveUpNode()
-		return Created{}, false, nil
+		return nil, false, nil
 	}
 	names, err := foundNodes{}.of(ctx, s, n.parent, n.guid)
 	path := n.client.firstOf(n.parent, names)
@@ -185,16 +195,16 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 	}
 	switch {
 	case err != nil:
-		return Created{}, false, err
+		return nil, false, err
 	case stat == nil && sessionLost:
 		n.giveUpNode()
-		return Created{}, false, nil
+		return nil, false, nil
 	case stat == nil:
-		return Created{}, false, nil
+		return nil, false, nil
 	}
 	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}
 	n.noteEphemeral(s, path)
-	return n.made, true, nil
+	return &n.made, true, nil
 }
 
 // giveUpNode gives up a node that an earlier attempt may have made, or may still
@@ -218,7 +228,7 @@ func (n *creation) deleteInBackground(s *Session, guid string) {
 // upsert makes the node, or does with one that exists what WithOverwrite and
 // WithIdempotence say. An attempt that follows a lost reply does not ask who has
 // made the node that it finds.
-func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) upsert(ctx context.Context, s *Session) (*Created, error) {
 	for tries := 0; ; tries++ {
 		created, err := n.createUnlessRoot(ctx, s)
 		if !reason.Is(err, zk.ErrNodeExists) {
@@ -232,16 +242,16 @@ func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
 }
 
 // createUnlessRoot does not ask the server for "/", which always exists.
-func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (*Created, error) {
 	if n.target == "/" {
-		return Created{}, zk.ErrNodeExists
+		return nil, zk.ErrNodeExists
 	}
 	return n.createWithParents(ctx, s)
 }
 
 // takeExisting makes a node that exists as it was asked for, or returns
 // zk.ErrNoNode if it does not exist any more.
-func (n *creation) takeExisting(ctx context.Context, s *Session) (Created, error) {
+func (n *creation) takeExisting(ctx context.Context, s *Session) (*Created, error) {
 	var stat *proto.Stat
 	var err error
 	if n.cfg.orSet {
@@ -251,9 +261,9 @@ func (n *creation) takeExisting(ctx context.Context, s *Session) (Created, error
 		stat, err = n.readEqual(ctx, s)
 	}
 	if err != nil {
-		return Created{}, err
+		return nil, err
 	}
-	return Created{Path: n.target, Czxid: stat.Czxid, Version: stat.Version, Session: s}, nil
+	return &Created{Path: n.target, Czxid: stat.Czxid, Version: stat.Version, Session: s}, nil
 }
 
 // readEqual returns the node's Stat if the node is as the call would have made it.

@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -126,14 +125,14 @@ func (c insiderClient) syncAndList(ctx context.Context, s *Session, parent strin
 	if c.cfg.strictContact {
 		return afterQuorum(ctx, s, list)
 	}
-	syncing, listing, err := startBoth(ctx, s, proto.Sync(parent), list)
-	if err != nil {
+	syncing, listing := newPending(s, proto.Sync(parent)), newPending(s, list)
+	if err := s.start(ctx, &syncing.Call, &listing.Call); err != nil {
 		return proto.ChildrenAnswer{}, err
 	}
 	if _, err := syncing.await(ctx, nil); err != nil {
 		return proto.ChildrenAnswer{}, err
 	}
-	if listing.call == nil { // there was no room for it on the connection
+	if !listing.IsSent() { // there was no room for it on the connection
 		return send(ctx, s, list, nil)
 	}
 	return listing.await(ctx, nil)
@@ -161,8 +160,7 @@ func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []
 			nodes[i].Err = errorOf(r.Code)
 			continue
 		}
-		// A node that is kept must not keep the whole answer.
-		nodes[i] = insider.NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
+		nodes[i] = insider.NodeRead{Data: r.Data, Stat: (*zk.Stat)(r.Stat)}
 	}
 	return nodes, answer.Zxid, nil
 }

@@ -49,8 +49,8 @@ func TestAnswerBehindTheBeginOfTheNextSessionIsLost(t *testing.T) {
 		require.NoError(t, err)
 
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayRequest(time.Second)})
-		p, err := start(t.Context(), s, proto.GetData("/", false), nil)
-		require.NoError(t, err)
+		p := newPending(s, proto.GetData("/", false))
+		require.NoError(t, s.start(t.Context(), &p.Call))
 		s.end(errTimeUp)
 		require.NoError(t, c.WaitConnected(t.Context()))
 		require.NotSame(t, s, c.session)

@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/go-zookeeper/zk"
@@ -96,7 +95,6 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 // it, makes that decision certain for as long as no other client has written
 // since.
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error) {
-	data = bytes.Clone(data) // the request may be on its way after ctx has ended
 	return writeStat(ctx, c, "set", path, proto.SetData(c.full(path), data, version), version)
 }
 

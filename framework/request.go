@@ -18,73 +18,65 @@ import (
 // or ctx ends, or the session does. A request cannot be taken back: if ctx ends
 // first, late gets the result when there is one.
 func send[T any](ctx context.Context, s *Session, q proto.Request[T], late func(T, error)) (T, error) {
-	p, err := start(ctx, s, q, nil)
-	if err != nil {
+	p := newPending(s, q)
+	if err := s.start(ctx, &p.Call); err != nil {
 		var none T
 		return none, err
 	}
 	return p.await(ctx, late)
 }
 
-// pending is a request that the connection has taken.
+// pending is a request, and its answer when that has arrived.
 type pending[T any] struct {
+	transport.Call
 	session *Session
 	request proto.Request[T]
-	call    *transport.Call
-	shared  bool // others read the same answer
+
+	// Set by ReadAnswer.
+	answer T
+	ok     bool
 }
 
-// start gives a request to the connection, and does not wait for the answer. A
-// connection that has too much under way already makes the caller wait for
-// room, as long as ctx and the session last. transport.Link.Send says when it
-// calls then.
-func start[T any](
-	ctx context.Context, s *Session, q proto.Request[T], then func(code int32, err error),
-) (pending[T], error) {
-	calls, err := s.startAll(ctx, transport.Request{Op: q.Op, Payload: q.Append, Then: then})
-	return pending[T]{session: s, request: q, call: calls[0]}, err
+func newPending[T any](s *Session, q proto.Request[T]) *pending[T] {
+	p := &pending[T]{session: s, request: q}
+	p.Op, p.Payload, p.Reader = q.Op, q.Append, p
+	return p
 }
 
-// startBoth starts two requests at once; see startAll. The second one was not sent
-// if it has no call.
-func startBoth[A, B any](
-	ctx context.Context, s *Session, a proto.Request[A], b proto.Request[B],
-) (first pending[A], second pending[B], err error) {
-	calls, err := s.startAll(ctx,
-		transport.Request{Op: a.Op, Payload: a.Append}, transport.Request{Op: b.Op, Payload: b.Append})
-	return pending[A]{session: s, request: a, call: calls[0]}, pending[B]{session: s, request: b, call: calls[1]}, err
-}
+// ReadAnswer implements transport.Call's Reader.
+func (p *pending[T]) ReadAnswer(body []byte, zxid int64) { p.answer, p.ok = p.request.Read(body, zxid) }
 
-// startAll starts several requests at once; see transport.Link.SendAll.
-func (s *Session) startAll(ctx context.Context, requests ...transport.Request) (transport.Calls, error) {
+// start gives requests to the connection, and does not wait for the answers; see
+// transport.Link.SendAll. A connection that has too much under way already makes the
+// caller wait for room, as long as ctx and the session last.
+func (s *Session) start(ctx context.Context, calls ...*transport.Call) error {
 	if ctx.Err() != nil {
-		return transport.Calls{}, notSent(ctx)
+		return notSent(ctx)
 	}
 	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
-	calls, place, err := s.link.SendAll(requests...)
+	place, err := s.link.SendAll(calls...)
 	if place != nil {
-		calls, err = s.awaitRoom(ctx, ended, place)
+		err = s.awaitRoom(ctx, ended, place)
 	}
-	return calls, s.sendError(err)
+	return s.sendError(err)
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,
 // or when ctx, whose channel ended is, or the session has ended before that.
-func (s *Session) awaitRoom(
-	ctx context.Context, ended <-chan struct{}, place *transport.Waiter,
-) (transport.Calls, error) {
+func (s *Session) awaitRoom(ctx context.Context, ended <-chan struct{}, place *transport.Waiter) error {
 	select {
 	case <-place.Done():
 	case <-ended:
 		if place.Cancel() {
-			return transport.Calls{}, notSent(ctx)
+			return notSent(ctx)
 		}
 	case <-s.ctx.Done():
 		if place.Cancel() {
-			return transport.Calls{}, transport.ErrNotSent
+			return transport.ErrNotSent
 		}
 	}
-	return place.Calls()
+	<-place.Done()
+	return place.Err()
 }
 
 // sendError is the error of a request that the connection has not taken.
@@ -101,17 +93,17 @@ func (s *Session) sendError(err error) error {
 
 // await returns when the request is answered, or ctx ends, or the session does.
 // For late, see send.
-func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
+func (p *pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 	var none T
 	s := p.session
 	select {
-	case <-p.call.Done():
+	case <-p.Done():
 		return p.result()
 	case <-ctx.Done():
 	case <-s.ctx.Done():
 	}
 	select {
-	case <-p.call.Done(): // answered as well: a known outcome is better than an unknown one
+	case <-p.Done(): // answered as well: a known outcome is better than an unknown one
 		return p.result()
 	default:
 	}
@@ -124,10 +116,12 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 	return none, reason.OfContext(ctx)
 }
 
-// later calls late when the request is answered.
-func (p pending[T]) later(late func(T, error)) {
+// later calls late when the request is answered. The caller may change the data of the
+// request by then.
+func (p *pending[T]) later(late func(T, error)) {
+	p.Payload = nil
 	p.session.client.spawn(func(context.Context) {
-		<-p.call.Done()
+		<-p.Done()
 		late(p.result())
 	})
 }
@@ -142,16 +136,15 @@ type lostError struct {
 
 func (e *lostError) Unwrap() error { return e.error }
 
-func newLostError(err error, h transport.HangUp) *lostError {
-	protected := h.Size >= longRequest && bytes.Contains(h.Payload(nil), []byte("/_c_"))
-	h.Request = transport.Request{}
-	return &lostError{err, h, protected}
+func newLostError(err error, h transport.HangUp, payload func([]byte) []byte) *lostError {
+	isLong := h.Size >= longRequest && payload != nil // otherwise the caller has gone, and counts no ends
+	return &lostError{err, h, isLong && bytes.Contains(payload(nil), []byte("/_c_"))}
 }
 
 // result reads the answer of a call that is done.
-func (p pending[T]) result() (T, error) {
+func (p *pending[T]) result() (T, error) {
 	var none T
-	code, zxid, body, err := p.call.Answer()
+	code, zxid, body, err := p.Answer()
 	switch {
 	case reason.Is(err, transport.ErrNotSent):
 		return none, p.session.sessionError(zk.ErrNoServer)
@@ -159,8 +152,8 @@ func (p pending[T]) result() (T, error) {
 		return none, ErrAnswerTooLarge
 	case err != nil:
 		lost := p.session.sessionError(zk.ErrConnectionClosed)
-		if hangUp, ok := p.call.HungUp(); ok {
-			lost = newLostError(lost, hangUp)
+		if hangUp, ok := p.HungUp(); ok {
+			lost = newLostError(lost, hangUp, p.Payload)
 		}
 		return none, lost
 	case code == proto.CodeNoNode && p.request.NoNodeIsAnswer:
@@ -168,10 +161,10 @@ func (p pending[T]) result() (T, error) {
 	case code != proto.CodeOK:
 		return none, errorOf(code)
 	}
-	if p.shared { // a value may be a part of the body, and is its caller's own
-		body = bytes.Clone(body)
+	v, ok := p.answer, p.ok
+	if p.Reader == nil { // others read the same answer, and each has a value of its own
+		v, ok = p.request.Read(body, zxid)
 	}
-	v, ok := p.request.Read(body, zxid)
 	if !ok {
 		return none, errMalformedAnswer
 	}
@@ -193,21 +186,21 @@ func pipeline[A, T any](
 	q func(A) proto.Request[T], each func(A, T, error) error,
 ) (failed error) {
 	var none T
-	var window [pipelineDepth]pending[T]
+	var window [pipelineDepth]*pending[T]
 	for i := range len(args) + pipelineDepth {
 		slot := &window[i%pipelineDepth]
-		if slot.call != nil {
-			v, err := slot.await(ctx, nil)
+		if *slot != nil {
+			v, err := (*slot).await(ctx, nil)
 			if failed == nil {
 				failed = each(args[i-pipelineDepth], v, err)
 			}
-			*slot = pending[T]{}
+			*slot = nil
 		}
 		if failed != nil || i >= len(args) {
 			continue
 		}
-		p, err := start(ctx, s, q(args[i]), nil)
-		if err != nil {
+		p := newPending(s, q(args[i]))
+		if err := s.start(ctx, &p.Call); err != nil {
 			failed = each(args[i], none, err)
 		} else {
 			*slot = p

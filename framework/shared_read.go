@@ -84,15 +84,19 @@ func sendTogether[T any](ctx context.Context, s *Session, r *watches.Read, q pro
 			r.Sent(nil, errNotSent)
 		}
 	}()
-	p, err := start(ctx, s, q, func(code int32, err error) {
+	p := newPending(s, q)
+	p.Then = func(code int32, err error) {
 		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
 		r.Answered(err == nil && (code == proto.CodeOK || missing), missing)
-	})
+	}
+	if r.IsShared() {
+		p.Reader = nil
+	}
+	err := s.start(ctx, &p.Call)
 	started = true
 	if err != nil {
 		r.Failed(reason.Is(err, errNotSent))
 	}
-	p.shared = r.IsShared()
 	r.Sent(p, err)
 }
 
@@ -101,5 +105,5 @@ func awaitTogether[T any](ctx context.Context, r *watches.Read) (v T, err error)
 	if err != nil {
 		return v, err
 	}
-	return p.(pending[T]).await(ctx, nil)
+	return p.(*pending[T]).await(ctx, nil)
 }

@@ -1,6 +1,10 @@
 package proto
 
-import "github.com/gocurator/curator/framework/internal/jute"
+import (
+	"bytes"
+
+	"github.com/gocurator/curator/framework/internal/jute"
+)
 
 // Part is one operation of a multi. Only Create, SetData, Delete and Check have
 // a meaning there.
@@ -133,7 +137,7 @@ func (a MultiAnswer) isAllOrNothing(errors int) bool {
 
 // ReadAnswer is the answer to one operation of a MultiRead.
 type ReadAnswer struct {
-	Data []byte // a part of the message
+	Data []byte
 	Stat *Stat
 	Code int32 // CodeOK, or why this operation has failed
 }
@@ -171,7 +175,7 @@ func readMultiReadAnswer(body []byte, zxid int64) (MultiReadAnswer, bool) {
 		case op != OpGetData && op != OpError, op == OpError && code == CodeOK:
 			return a, false
 		case code == CodeOK: // no result follows another code, whatever the type
-			part.Data, part.Stat = r.Buffer(), readStat(r)
+			part.Data, part.Stat = bytes.Clone(r.Buffer()), readStat(r)
 		}
 		if r.Bad() {
 			return a, false

@@ -1,8 +1,12 @@
 package proto
 
-import "github.com/gocurator/curator/framework/internal/jute"
+import (
+	"bytes"
 
-// Data is the answer to GetData. Data is a part of the message.
+	"github.com/gocurator/curator/framework/internal/jute"
+)
+
+// Data is the answer to GetData.
 type Data struct {
 	Data []byte
 	Stat *Stat
@@ -15,7 +19,7 @@ func GetData(path string, watch bool) Request[Data] {
 
 func readData(_ createdPath, body []byte, _ int64) (Data, bool) {
 	r := jute.NewReader(body)
-	d := Data{r.Buffer(), readStat(r)}
+	d := Data{bytes.Clone(r.Buffer()), readStat(r)}
 	return d, !r.Bad()
 }
 

@@ -36,25 +36,22 @@ const PipelineDepth = 64
 // request about a watch, which nobody waits for. Waiters are sent in the order
 // of their arrival, and only the one that is sent is woken.
 type Waiter struct {
-	conn     *Conn
-	requests []Request
-	done     chan struct{}
+	conn  *Conn
+	calls []*Call
+	done  chan struct{}
 
 	// In conn.waiters, protected by link.mu. It is nil once the requests have
 	// been sent or withdrawn.
 	elem *list.Element
 
-	// Set before done is closed.
-	calls Calls
-	err   error
+	err error // set before done is closed
 }
 
 // Done is closed when the requests have been sent, or cannot be sent any more.
 func (w *Waiter) Done() <-chan struct{} { return w.done }
 
-// Calls returns what SendAll would have returned, once Done is closed. The call of
-// Send is the first.
-func (w *Waiter) Calls() (Calls, error) { return w.calls, w.err }
+// Err returns the error that SendAll would have returned, once Done is closed.
+func (w *Waiter) Err() error { return w.err }
 
 // Cancel withdraws the requests, so that they are not sent. It returns false if
 // Done is closed already; then Cancel does nothing.
@@ -73,7 +70,7 @@ func (w *Waiter) Cancel() bool {
 // finishLocked removes the waiter from the queue and closes Done.
 func (w *Waiter) finishLocked(err error) {
 	w.conn.waiters.Remove(w.elem)
-	if w.requests[0].Op == proto.OpAddWatch {
+	if w.calls[0].Op == proto.OpAddWatch {
 		w.conn.waitingWatches--
 	}
 	w.elem, w.err = nil, err
@@ -85,10 +82,10 @@ func (w *Waiter) finishLocked(err error) {
 // every event that makes capacity admits waiters first.
 func (c *Conn) fullLocked() bool { return !c.closed && !c.hasCapacityLocked() }
 
-func (c *Conn) hasCapacityLocked() bool { return len(c.calls) < maxCalls && len(c.out) < maxQueued }
+func (c *Conn) hasCapacityLocked() bool { return c.inflight.len() < maxCalls && len(c.out) < maxQueued }
 
-func (c *Conn) enqueueWaiterLocked(requests []Request) *Waiter {
-	w := &Waiter{conn: c, requests: slices.Clone(requests), done: make(chan struct{})}
+func (c *Conn) enqueueWaiterLocked(calls ...*Call) *Waiter {
+	w := &Waiter{conn: c, calls: slices.Clone(calls), done: make(chan struct{})}
 	w.elem = c.waiters.PushBack(w)
 	return w
 }
@@ -98,7 +95,7 @@ func (c *Conn) enqueueWaiterLocked(requests []Request) *Waiter {
 func (c *Conn) admitWaitersLocked() {
 	for c.waiters.Len() > 0 && c.hasCapacityLocked() {
 		w := c.waiters.Front().Value.(*Waiter)
-		w.finishLocked(c.enqueueAllLocked(w.requests, w.calls[:]))
+		w.finishLocked(c.enqueueAllLocked(w.calls))
 		c.signal()
 	}
 }

@@ -76,13 +76,11 @@ func TestCallsWaitForCapacityInOrder(t *testing.T) {
 		require.NotNil(t, call)
 		require.Nil(t, waiter, "there are no waiters any more, and there is capacity")
 
-		calls, err := waiters[0].Calls()
-		require.NoError(t, err)
-		require.Nil(t, calls[1])
+		require.NoError(t, waiters[0].Err())
 		for range maxCalls {
 			p.answerNext()
 		}
-		<-calls[0].Done()
+		<-waiters[0].calls[0].Done()
 		require.True(t, p.silent(), "a request that was withdrawn is not sent")
 	})
 }
@@ -120,7 +118,7 @@ func TestCallsWaitForCapacityWhenTheServerDoesNotRead(t *testing.T) {
 		_, waiter, _ := l.Send(proto.OpSync, path("/a"), nil)
 		c.Close()
 		<-waiter.Done()
-		_, err := waiter.Calls()
+		err := waiter.Err()
 		require.ErrorIs(t, err, ErrNotSent)
 		require.False(t, waiter.Cancel())
 		_, err = send(l, "/a")

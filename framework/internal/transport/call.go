@@ -25,34 +25,53 @@ var (
 	ErrAnswerTooLong = errors.New("answer too long")
 )
 
-// Call is a request of ours that is under way. It goes around the library,
+// Call is a request of ours, and what becomes of it. It goes around the library,
 // because a library call cannot be abandoned, and each takes two goroutines
 // more than a request needs.
 type Call struct {
-	sent       HangUp
-	hungUp     bool // see HungUp; set before done is closed
+	Op      int32
+	Payload func([]byte) []byte         // appends the bytes that follow the request's header
+	Then    func(code int32, err error) // see Link.SendAll; may be nil
+
+	// Reader reads the body of an answer with CodeOK on the reading goroutine, before
+	// Done is closed. The body's memory is used again after that. A call without a
+	// Reader keeps a copy of the body.
+	Reader interface {
+		ReadAnswer(body []byte, zxid int64)
+	}
+
+	// Set when the request is sent.
+	conn       *Conn
+	size       int
+	held       time.Duration // see HangUp
 	done       chan struct{}
 	ignoreZxid bool // the answer's zxid does not become Link.lastZxid
 
 	// Set before done is closed.
-	reply reply
-	err   error
+	hungUp bool // see HungUp
+	code   int32
+	zxid   int64
+	body   []byte
+	err    error
 }
+
+// IsSent reports whether a connection has the request. It is for callers of SendAll,
+// when that has returned, or when Done of its Waiter is closed.
+func (c *Call) IsSent() bool { return c.conn != nil }
 
 // Done is closed when the call is answered, or when no answer can come any
 // more.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
 // Answer returns the answer, once Done is closed: the server's error code (0
-// for success), the zxid, and the bytes behind the reply's header. An err that
-// is not nil means that there was no answer.
+// for success), the zxid, and the bytes behind the reply's header, unless a Reader
+// has read them. An err that is not nil means that there was no answer.
 func (c *Call) Answer() (code int32, zxid int64, body []byte, err error) {
-	return c.reply.Code, c.reply.Zxid, c.reply.body, c.err
+	return c.code, c.zxid, c.body, c.err
 }
 
 // HangUp is what there is to know of a request with which a connection has ended.
 type HangUp struct {
-	Request
 	Size        int           // of the request, in bytes
 	Established time.Time     // when the connection was established
 	Held        time.Duration // how long that was before the request was sent
@@ -61,64 +80,42 @@ type HangUp struct {
 // HungUp reports whether a call is lost because the connection has ended in
 // another way than by us, or by the silence of the peer: perhaps because of this
 // request.
-func (c *Call) HungUp() (HangUp, bool) { return c.sent, c.hungUp }
+func (c *Call) HungUp() (HangUp, bool) {
+	return HangUp{Size: c.size, Established: c.conn.establishedAt, Held: c.held}, c.hungUp
+}
 
-// completeWith completes a call with its reply. It keeps a copy of the body,
-// because the frame's memory is used again.
+// completeWith completes a call with its reply.
 func (c *Call) completeWith(r reply) {
-	c.reply = r
-	c.reply.body = append([]byte(nil), r.body...)
+	c.code, c.zxid = r.Code, r.Zxid
+	switch {
+	case c.Reader == nil:
+		c.body = append(c.body, r.body...)
+	case c.code == proto.CodeOK && c.err == nil:
+		c.Reader.ReadAnswer(r.body, r.Zxid)
+	}
 	c.complete()
 }
 
 func (c *Call) complete() {
-	if c.sent.Then != nil {
-		c.sent.Then(c.reply.Code, c.err)
+	if c.Then != nil {
+		c.Then(c.code, c.err)
 	}
 	close(c.done)
 }
 
-// Send sends a request whose answer the library does not see. The payload
-// function appends the bytes that follow the request's header.
+// SendAll sends a request whose answer the library does not see, and others that
+// follow right behind it. All are written at once, which wakes the server once and no
+// goroutine of ours. If one of the others is too long, neither it nor those behind it
+// are sent.
 //
-// If Send returns a call, then runs exactly once, unless it is nil: with the
-// answer's code, before any frame that arrived after the answer is handled, or
-// with an error if no answer can come. Payload and then run with locks held or
-// on the reading goroutine, and must not block.
+// If a request is sent, its Then runs exactly once: with the answer's code, before
+// any frame that arrived after the answer is handled, or with an error if no answer
+// can come. Payload, Reader and Then run with locks held or on the reading goroutine,
+// and must not block.
 //
-// If too much is under way already, Send returns a Waiter instead of a call:
-// the request waits for its turn.
-func (l *Link) Send(
-	op int32, payload func([]byte) []byte, then func(code int32, err error),
-) (*Call, *Waiter, error) {
-	var calls [1]*Call
-	waiter, err := l.send([]Request{{op, payload, then}}, calls[:])
-	return calls[0], waiter, err
-}
-
-// Together is how many requests SendAll takes at most.
-const Together = 2
-
-// Calls are the calls of requests that are sent together, in the same order.
-type Calls [Together]*Call
-
-// SendAll is Send for a request and others that follow right behind it. All are
-// written at once, which wakes the server once and no goroutine of ours. If one of
-// the others is too long, neither it nor those behind it are sent, and they have no
-// call.
-func (l *Link) SendAll(requests ...Request) (calls Calls, waiter *Waiter, err error) {
-	waiter, err = l.send(requests, calls[:])
-	return calls, waiter, err
-}
-
-// Request is one of the requests of SendAll. See Send for its fields.
-type Request struct {
-	Op      int32
-	Payload func([]byte) []byte
-	Then    func(code int32, err error)
-}
-
-func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
+// If too much is under way already, SendAll returns a Waiter: the requests wait for
+// their turn.
+func (l *Link) SendAll(calls ...*Call) (*Waiter, error) {
 	l.mu.Lock()
 	c := l.conn
 	if c == nil || !c.established || c.closed || l.retired {
@@ -127,52 +124,50 @@ func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
-		return c.enqueueWaiterLocked(requests), nil
+		return c.enqueueWaiterLocked(calls...), nil
 	}
-	err := c.enqueueAllLocked(requests, calls)
+	err := c.enqueueAllLocked(calls)
 	l.mu.Unlock()
 	c.signal()
 	return nil, err
 }
 
-// enqueueAllLocked queues requests and fills in the call of each. It stops at
-// the first request that is too long. It returns an error only if the first
-// request was not queued.
-func (c *Conn) enqueueAllLocked(requests []Request, calls []*Call) (err error) {
-	for i, r := range requests {
-		if calls[i], err = c.enqueueLimitedLocked(c.link.cfg.MaxRequest, r); err != nil {
+// enqueueAllLocked queues requests. It stops at the first request that is too long.
+// It returns an error only if the first request was not queued.
+func (c *Conn) enqueueAllLocked(calls []*Call) error {
+	for i, call := range calls {
+		if err := c.enqueueLimitedLocked(c.link.cfg.MaxRequest, call); err != nil && i == 0 {
+			return err
+		} else if err != nil {
 			break
 		}
 	}
-	if calls[0] != nil {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // enqueueLocked queues a request of ours, however long it is.
 func (c *Conn) enqueueLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
-	return c.enqueueLimitedLocked(0, Request{op, payload, then})
+	call := &Call{Op: op, Payload: payload, Then: then}
+	return call, c.enqueueLimitedLocked(0, call)
 }
 
 // enqueueLimitedLocked queues a request that is no longer than limit bytes. 0
 // means any length.
-func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
+func (c *Conn) enqueueLimitedLocked(limit int, call *Call) error {
 	if c.closed {
-		return nil, ErrNotSent
+		return ErrNotSent
 	}
 	before := len(c.out)
-	header := proto.RequestHeader{Xid: c.link.nextOwnXid(), Op: r.Op}
-	c.out = appendRequest(c.out, header, r.Payload)
-	if limit > 0 && len(c.out)-before-proto.LengthSize > limit {
+	header := proto.RequestHeader{Xid: c.link.nextOwnXid(), Op: call.Op}
+	c.out = appendRequest(c.out, header, call.Payload)
+	size := len(c.out) - before - proto.LengthSize
+	if limit > 0 && size > limit {
 		c.out = c.out[:before]
-		return nil, ErrTooLong
+		return ErrTooLong
 	}
-	c.inflight.sent(header, c.link.cfg.Clock())
-	sent := HangUp{r, len(c.out) - before - proto.LengthSize, c.establishedAt, c.heldLocked()}
-	call := &Call{sent: sent, done: make(chan struct{})}
-	c.calls[header.Xid] = call
-	return call, nil
+	call.conn, call.size, call.held, call.done = c, size, c.heldLocked(), make(chan struct{})
+	c.inflight.sent(header, c.link.cfg.Clock(), call)
+	return nil
 }
 
 // heldLocked returns for how long the connection has been established.
@@ -188,12 +183,14 @@ func (c *Conn) heldLocked() time.Duration {
 func (c *Conn) failCalls() {
 	c.link.mu.Lock()
 	c.closed = true
-	lost, hungUp := c.calls, c.hungUp
-	c.calls = nil
+	lost, hungUp := c.inflight, c.hungUp
+	c.inflight = inflight{}
 	c.failWaitersLocked()
 	c.link.mu.Unlock()
-	for _, call := range lost {
-		call.err, call.hungUp = ErrLost, hungUp
-		call.complete()
+	for _, sent := range lost.waiting[lost.head:] {
+		if call := sent.call; call != nil {
+			call.err, call.hungUp = ErrLost, hungUp
+			call.complete()
+		}
 	}
 }

@@ -22,6 +22,18 @@ func zeros(n int) func([]byte) []byte {
 	return func(b []byte) []byte { return append(b, make([]byte, n)...) }
 }
 
+// Send makes a request, and returns its call if it is sent at once.
+func (l *Link) Send(
+	op int32, payload func([]byte) []byte, then func(code int32, err error),
+) (*Call, *Waiter, error) {
+	call := &Call{Op: op, Payload: payload, Then: then}
+	waiter, err := l.SendAll(call)
+	if err != nil || waiter != nil {
+		call = nil
+	}
+	return call, waiter, err
+}
+
 // send makes a small request.
 func send(l *Link, p string) (*Call, error) {
 	call, _, err := l.Send(proto.OpSync, path(p), nil)
@@ -152,21 +164,23 @@ func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 
 func TestTheFirstOfSeveralIsSentAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		long := Request{Op: proto.OpSync, Payload: zeros(1000)}
-		short := Request{Op: proto.OpSync, Payload: path("/a")}
+		long := func() *Call { return &Call{Op: proto.OpSync, Payload: zeros(1000)} }
+		short := func() *Call { return &Call{Op: proto.OpSync, Payload: path("/a")} }
 		l := NewLink(Config{MaxRequest: 1000})
-		_, _, err := l.SendAll(short, short)
+		_, err := l.SendAll(short(), short())
 		require.ErrorIs(t, err, ErrNotSent)
 		_, p := established(t, l, 7, 9*time.Second)
-		calls, _, err := l.SendAll(long, short)
+		first, second := long(), short()
+		_, err = l.SendAll(first, second)
 		require.ErrorIs(t, err, ErrTooLong)
-		require.Equal(t, Calls{}, calls)
+		require.False(t, first.IsSent() || second.IsSent())
 		require.True(t, p.silent(), "never the second alone")
 
-		calls, _, err = l.SendAll(short, long)
+		first, second = short(), long()
+		_, err = l.SendAll(first, second)
 		require.NoError(t, err)
-		require.NotNil(t, calls[0])
-		require.Nil(t, calls[1])
+		require.True(t, first.IsSent())
+		require.False(t, second.IsSent())
 		require.Equal(t, []int32{proto.OpSync}, p.readOps(1))
 		require.True(t, p.silent())
 	})

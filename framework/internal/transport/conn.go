@@ -40,13 +40,12 @@ type Conn struct {
 	requestedSession int64 // session id in the ConnectRequest
 	connectSentAt    time.Time
 	inflight         inflight
-	proofs           []proof         // see confirmed; oldest first
-	calls            map[int32]*Call // not answered yet; the keys are xids
-	waiters          list.List       // each element is a *Waiter; oldest first
-	waitingWatches   int             // how many of them set persistent watches
-	ending           bool            // by the peer or by us
-	hungUp           bool            // by the peer, or for what it has sent
-	closed           bool            // no call may be added
+	proofs           []proof   // see confirmed; oldest first
+	waiters          list.List // each element is a *Waiter; oldest first
+	waitingWatches   int       // how many of them set persistent watches
+	ending           bool      // by the peer or by us
+	hungUp           bool      // by the peer, or for what it has sent
+	closed           bool      // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -57,7 +56,6 @@ func newConn(l *Link, nc net.Conn) *Conn {
 		wake:  make(chan struct{}, 1),
 		done:  make(chan struct{}),
 		ended: make(chan struct{}),
-		calls: map[int32]*Call{},
 	}
 }
 
@@ -86,7 +84,7 @@ func (c *Conn) outgoing(frame []byte) error {
 	if !ok {
 		return errMalformed
 	}
-	c.inflight.sent(h, c.link.cfg.Clock())
+	c.inflight.sent(h, c.link.cfg.Clock(), nil)
 	c.out = append(c.out, frame...)
 	return nil
 }
@@ -280,15 +278,13 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	if !c.link.cfg.LeaderConfirmed && sent.Op != proto.OpAuth && !isAboutSession(sent.Op, r) {
 		c.link.contactLocked(sent.at)
 	}
-	call = c.calls[r.Xid]
-	if call != nil {
-		delete(c.calls, r.Xid)
+	if call = sent.call; call != nil {
 		c.link.answers++
 		if !call.ignoreZxid && !isRefusedSetWatches(sent.Op, r) {
 			c.link.lastZxid = max(c.link.lastZxid, r.Zxid)
 		}
-		c.admitWaitersLocked()
 	}
+	c.admitWaitersLocked()
 	return call, sent, true
 }
 
@@ -360,7 +356,8 @@ func (c *Conn) finishEnd() {
 func (c *Conn) skipAnswer(n int) error {
 	h, _, _ := proto.ReadReplyHeader(c.buf[proto.LengthSize:])
 	c.link.mu.Lock()
-	ours := c.handshake.done && c.calls[h.Xid] != nil
+	sent, _ := c.inflight.find(h.Xid)
+	ours := c.handshake.done && sent.call != nil
 	c.link.mu.Unlock()
 	if !ours {
 		return fmt.Errorf("%w: length %d", errMalformed, n)

@@ -51,7 +51,7 @@ func TestEndOfAConnectionNamesWhatWasUnderWay(t *testing.T) {
 					require.Equal(t, tc.hungUp && i > 0, ok)
 					require.Equal(t, time.Second, hangUp.Held)
 					require.Equal(t, since, hangUp.Established)
-					require.Equal(t, len(hangUp.Payload(nil))+8, hangUp.Size)
+					require.Equal(t, len(call.Payload(nil))+8, hangUp.Size)
 				}
 			})
 		})

@@ -166,7 +166,7 @@ func (c *Conn) authenticate() bool {
 	for _, cred := range all {
 		r := proto.RequestHeader{Xid: c.link.nextOwnXid(), Op: proto.OpAuth}
 		c.out = appendRequest(c.out, r, cred.Payload)
-		c.inflight.sent(r, c.link.cfg.Clock())
+		c.inflight.sent(r, c.link.cfg.Clock(), nil)
 		c.handshake.auths[r.Xid] = cred.Scheme
 	}
 	c.signal()

@@ -83,7 +83,7 @@ func TestPingsAreAnsweredInOrder(t *testing.T) {
 	var f inflight
 	at := time.Now()
 	for i := range 3 {
-		f.sent(proto.RequestHeader{Xid: proto.XidPing}, at.Add(time.Duration(i)*time.Second))
+		f.sent(proto.RequestHeader{Xid: proto.XidPing}, at.Add(time.Duration(i)*time.Second), nil)
 	}
 	for i := range 3 {
 		r, ok := f.answered(proto.XidPing)

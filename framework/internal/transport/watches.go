@@ -205,7 +205,7 @@ func (l *Link) RemoveWatch(w Watch) {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), int32(w.Table))
 	}
 	if c.waitingWatches > 0 { // the watch may be among them
-		c.enqueueWaiterLocked([]Request{{Op: proto.OpRemoveWatches, Payload: payload}})
+		c.enqueueWaiterLocked(&Call{Op: proto.OpRemoveWatches, Payload: payload})
 		return
 	}
 	c.enqueueLocked(proto.OpRemoveWatches, payload, nil)
@@ -225,7 +225,7 @@ type PersistentWatch struct {
 	Path      string
 	Recursive bool
 
-	// Then is called as the function of Link.Send is: when the server has
+	// Then is called as that of a Call is: when the server has
 	// answered, or cannot answer any more.
 	Then func(code int32, err error)
 }
@@ -260,15 +260,15 @@ func (c *Conn) enqueueAddWatchLocked(w *PersistentWatch) {
 	if w.Recursive {
 		mode = modeRecursive
 	}
-	r := Request{Op: proto.OpAddWatch, Then: w.Then, Payload: func(b []byte) []byte {
+	call := &Call{Op: proto.OpAddWatch, Then: w.Then, Payload: func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), mode)
 	}}
 	if c.fullLocked() {
-		c.enqueueWaiterLocked([]Request{r})
+		c.enqueueWaiterLocked(call)
 		c.waitingWatches++
 		return
 	}
-	c.enqueueLimitedLocked(0, r)
+	c.enqueueLimitedLocked(0, call)
 }
 
 // RemoveWatches removes every watch on a path from the server, as RemoveWatch

@@ -22,15 +22,16 @@ import (
 // The callers make the request, one of them for all: this is only who takes part
 // in it, and what follows for the watch.
 type Read struct {
-	all  *Session
-	key  ReadKey
-	sent chan struct{} // closed when the connection has the request, or does not take it
+	all *Session
+	key ReadKey
 
-	// Set before sent is closed.
+	// Protected by all.mu until isSent, and constant then.
 	request any
 	err     error // why there is none
 
 	// Protected by all.mu.
+	isSent  bool          // the connection has the request, or does not take it
+	sent    chan struct{} // closed then; nil until a caller waits for it
 	callers int
 	watch   *Watch // set when one of the callers begins to send
 	many    bool   // there was more than one by then
@@ -57,7 +58,7 @@ func (ws *Session) TakePart(key ReadKey) *Read {
 func (ws *Session) nextReadLocked(key ReadKey) *Read {
 	r := ws.reads[key]
 	if r == nil {
-		r = &Read{all: ws, key: key, sent: make(chan struct{})}
+		r = &Read{all: ws, key: key}
 		ws.reads[key] = r
 	}
 	return r
@@ -99,14 +100,27 @@ func (r *Read) IsShared() bool { return r.many }
 
 // Sent passes the request to all callers, or why there is none.
 func (r *Read) Sent(request any, err error) {
-	r.request, r.err = request, err
-	close(r.sent)
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	r.request, r.err, r.isSent = request, err, true
+	if r.sent != nil {
+		close(r.sent)
+	}
 }
 
 // Request waits for the request, and returns what Sent was called with.
 func (r *Read) Request(ctx context.Context) (any, error) {
+	r.all.mu.Lock()
+	if !r.isSent && r.sent == nil {
+		r.sent = make(chan struct{})
+	}
+	isSent, sent := r.isSent, r.sent
+	r.all.mu.Unlock()
+	if isSent {
+		return r.request, r.err
+	}
 	select {
-	case <-r.sent:
+	case <-sent:
 		return r.request, r.err
 	case <-ctx.Done():
 		return nil, reason.OfContext(ctx)
