@@ -89,9 +89,6 @@ func (q *lane) passOn(w *waiter, c *contender) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := w.seat
-	if s.driver != w {
-		return false
-	}
 	if !c.seen.Seen.IsZero() { // it gives up because of others
 		s.reading.turnAwayLocked(c.seen, c.seen.Ahead)
 	}

@@ -135,10 +135,7 @@ func (l *Lock) Ready(ctx context.Context) error {
 	if l.cfg.Fault != nil {
 		return l.cfg.Fault
 	}
-	if ctx.Err() != nil {
-		return reason.OfContext(ctx)
-	}
-	return nil
+	return granted(ctx)
 }
 
 // Usable returns an error if there is no client, as in the zero Lock.

@@ -69,7 +69,9 @@ func (m *minimumHold) begin() bool {
 		return false
 	}
 	s.trusted = session
-	s.watched.goOnLocked(lost)
+	if lost && s.watched.begun { // a look that the interruption has ended is made again by the next Watch
+		s.watched.begun, s.watched.own = false, nil
+	}
 	return s.unseatLocked(m.hold)
 }
 
