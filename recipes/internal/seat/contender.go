@@ -37,7 +37,7 @@ type contender struct {
 	node    framework.Created // without a path if there is none yet
 	seen    NotAdmitted
 
-	recovery follow.Recovery // its trouble is over when we wait in the queue
+	recovery follow.Recovery // it has recovered when we wait in the queue
 
 	own         *ownWatch        // the watch on our node; nil if it was not set
 	isNext      bool             // see isNextIn
@@ -45,13 +45,11 @@ type contender struct {
 	first       *framework.Watch // on the holder's node, for the third; see awaitTurn
 	mayHaveTwin bool             // the create was tried again, or has made two nodes
 
-	told      bool      // the tracer was told of the node
+	told      bool      // the tracer knows the node
 	wasQueued bool      // we have had a node
 	wasBehind bool      // it was behind a node of another
 	listed    time.Time // when the listing came that admitted us, or zero
 	excluding bool      // that listing has nodes that exclude us
-
-	refused *refusal // for a look: the refusal before it; see lookFirst
 
 	lane   *lane   // of the goroutines that we make a node for, or nil
 	waiter *waiter // of that lane
@@ -85,8 +83,8 @@ func newContender(l *Lock, a Attempt) *contender {
 // run queues until a node of ours is admitted, or ctx ends. The session of the
 // node was alive when run saw the grant. The caller must delete the node, with a
 // guaranteed delete. The watch on it, if there is one, is the caller's, too. A waiter
-// outlasts every outage; only its context ends it, and the error has the last one
-// that it has outlasted.
+// retries through every outage; only its context ends it, and the error has the last
+// error that it has retried after.
 func (c *contender) run(ctx context.Context) *NotAdmitted {
 	ctx = framework.Extend(c.lock.cfg.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
@@ -96,7 +94,7 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			c.lock.refused.Store(nil)
 			return nil
 		}
-		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
+		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.retries(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			c.lock.noteRefusal(c.seen)
 			return &c.seen
@@ -132,7 +130,7 @@ func (c *contender) queue(ctx context.Context) error {
 		switch {
 		case err == nil, reason.Is(err, errAgain):
 			c.recovery.Recovered()
-		case c.outlasts(ctx, err): // our node keeps its place meanwhile
+		case c.retries(ctx, err): // our node keeps its place meanwhile
 			continue
 		default:
 			c.tellAbandoned(err)
@@ -197,8 +195,8 @@ func (c *contender) distrust() {
 	c.recovery.Note(nil)
 }
 
-// outlasts reports whether to go on after an error, when it is time to.
-func (c *contender) outlasts(ctx context.Context, err error) bool {
+// retries reports whether to go on after an error, when it is time to.
+func (c *contender) retries(ctx context.Context, err error) bool {
 	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
 }
 
@@ -252,20 +250,13 @@ func (c *contender) withoutTwins(names []string) []string {
 	})
 }
 
-// granted ends a step that has found our node admitted. A grant that comes
-// after the caller has gone is an error: no caller would release it.
+// granted returns an error if ctx has ended. A grant that comes after the caller has gone
+// is an error: no caller would release it.
 func granted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}
 	return nil
-}
-
-func (c *contender) tellQueued(ahead, length int) {
-	if !c.told {
-		c.told = true
-		c.attempt.Trace.Queued(c.node, ahead, length)
-	}
 }
 
 func (c *contender) tellAbandoned(err error) {

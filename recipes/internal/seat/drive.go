@@ -15,7 +15,7 @@ type use struct {
 
 	granted   time.Time // when the lock came from the server
 	turns     int       // how many goroutines have had the lock since then
-	contended bool      // the node was behind a node of another, and nobody has released it yet
+	contended bool      // the node was behind another client's, and no holder has released it yet
 
 	hadTwin   bool     // of queued: see contender.mayHaveTwin
 	parks     bool     // its node may stay in the process: of a read/write lock, only the readers'
@@ -89,9 +89,6 @@ func (q *lane) passOn(w *waiter, c *contender) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := w.seat
-	if s.driver != w {
-		return false
-	}
 	if !c.seen.Seen.IsZero() { // it gives up because of others
 		s.reading.turnAwayLocked(c.seen, c.seen.Ahead)
 	}
@@ -178,6 +175,6 @@ func (q *lane) rivals(s *Seat) (rivals []*Seat) {
 	return rivals
 }
 
-// EndsAcquire is the Ends of a follow.Recovery for an acquire: it outlasts
-// outages, and losses of the session. Its caller is told of all else.
+// EndsAcquire is the Ends of a follow.Recovery for an acquire: it retries through
+// outages, and losses of the session. Its caller receives all other errors.
 func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }

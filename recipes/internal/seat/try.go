@@ -19,7 +19,7 @@ import (
 //
 // The server catches up with its leader before the look. So a refusal is true
 // as the one of an attempt that queues is: others are ahead after the call has
-// begun, also if somebody has told the caller that the lock is free.
+// begun, even if another program has said that the lock is free.
 
 // looksLast is for how long looks refuse, after an attempt that has queued.
 const looksLast = time.Second
@@ -47,7 +47,7 @@ func (l *Lock) noteRefusal(seen NotAdmitted) {
 }
 
 // refuseFirst refuses an attempt that does not wait by a look, if the last attempt was
-// in vain, too. It returns nil if the attempt has to come to the lane: those of our
+// refused, too. It returns nil if the attempt has to come to the lane: those of our
 // client know more there.
 func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
 	if lanes.lookUp(laneKeyOf(l)) != nil {
@@ -72,22 +72,22 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 		return nil
 	}
 	c := newContender(l, a)
-	c.refused = last
 	ctx = framework.Extend(l.cfg.Client).OnTrouble(ctx, c.recovery.Note)
 	names, parent, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
 	switch {
 	case err == nil:
 		l.warnOfOthers(names)
-		err = look(ctx, c, names, parent)
+		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next look need not read the same holder
+			c.seen.RecallHolder(last.seen)
+			c.readHolder(ctx)
+			l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
+		}
 	case reason.Is(err, zk.ErrNoNode):
 		err = nil
 	}
 	if err == nil {
 		l.refused.Store(nil)
 		return nil
-	}
-	if reason.Is(err, errHeld) { // the next look need not read the same holder
-		l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
 	}
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 	return &c.seen
@@ -105,7 +105,6 @@ func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, pa
 		return nil
 	}
 	c.noteStanding(now)
-	c.recallHolder(ctx)
 	return errHeld
 }
 
@@ -119,7 +118,6 @@ func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitt
 			return err
 		}
 		c.noteQueue(firstOf(names, l.cfg.Kinds), len(names))
-		c.recallHolder(ctx)
 		return errHeld
 	})
 }

@@ -135,16 +135,10 @@ func (s *Seat) look(i int, own *ownWatch) {
 	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
 }
 
-func (s *Seat) lookAgain(i int) {
-	if s.mayWatch() {
-		s.look(i, nil)
-	}
-}
-
 // watch reads a node until there is a watch on it. ctx ends with the client. When
 // the session ends, its watches may say so before the seat is lost. A holder
 // that may not read its own node keeps its lock, and goes on trying. So does one
-// whose credentials are refused: the session may outlast that.
+// whose credentials are refused: the session may survive that.
 func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
 	ctx, _ = trace.Unblocked(ctx, s.client)
 	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
@@ -187,14 +181,6 @@ func (s *Seat) mayWatch() bool {
 	return s.isAliveLocked() && s.session().Context().Err() == nil
 }
 
-// goOnLocked is for nodes that an interruption cannot take any more: nobody works under
-// them. A look that an interruption has ended is made again by the next call of Watch.
-func (w *watched) goOnLocked(interrupted bool) {
-	if interrupted && w.begun {
-		w.begun, w.own = false, nil
-	}
-}
-
 // lookAfter has a node read again when its watch fires. That it does for any
 // change; the next read tells which. The event of a deletion is not enough to end a
 // hold: the end of the session deletes the node, too, and a server may send that event
@@ -205,7 +191,9 @@ func (s *Seat) lookAfter(watch *framework.Watch, i int) {
 	if !kept {
 		s.watched.set[i] = heard{watch, watch.AfterFunc(func() {
 			watch.Stop()
-			s.lookAgain(i)
+			if s.mayWatch() {
+				s.look(i, nil)
+			}
 		})}
 	}
 	s.mu.Unlock()
@@ -226,8 +214,8 @@ func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker)
 // That makes a revocable seat Lost.
 func (s *Seat) Request() { s.request(false) }
 
-// request notes a request. The tracer is told before the holder, whose release would
-// be the last that it hears. A seat that is idle is given up.
+// request notes a request. The tracer learns of it before the holder, whose release would
+// be the last event that it receives. A seat that is idle is given up.
 func (s *Seat) request(byOthers bool) {
 	s.mu.Lock()
 	w := &s.watched
