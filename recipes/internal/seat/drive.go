@@ -10,14 +10,14 @@ import (
 
 // use is how the goroutines of a client use a seat. It is protected by lane.mu.
 type use struct {
-	driver  *waiter           // has the node admitted, or nil
-	queued  framework.Created // a node that a driver has left to this one; zero if there is none
-	hadTwin bool              // see contender.mayHaveTwin
+	driver *waiter            // has the node admitted, or nil
+	queued *framework.Created // a node that a driver has left to this one, or nil
 
 	granted   time.Time // when the lock came from the server
 	turns     int       // how many goroutines have had the lock since then
 	contended bool      // the node was behind a node of another, and nobody has released it yet
 
+	hadTwin   bool     // of queued: see contender.mayHaveTwin
 	parks     bool     // its node may stay in the process: of a read/write lock, only the readers'
 	excluding []string // the kinds of the nodes that exclude it
 
@@ -34,11 +34,11 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	c.lane, c.waiter = q, w
 	c.recovery.Note(w.lastError)
 	q.mu.Lock()
-	c.node, c.mayHaveTwin, s.queued = s.queued, s.hadTwin, framework.Created{}
-	q.mu.Unlock()
-	if c.node.Path != "" {
+	if left := s.queued; left != nil {
+		c.node, c.mayHaveTwin, s.queued = *left, s.hadTwin, nil
 		c.node.Path = pathIn(w.of.cfg.Path, c.node)
 	}
+	q.mu.Unlock()
 	c.recovery.Tell = func(err error) { q.noteError(ctx, err) }
 	for {
 		if refusal := c.run(ctx); refusal != nil {
@@ -108,7 +108,7 @@ func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 	if next == nil || next.isShared() != s.shared {
 		return false
 	}
-	s.driver, s.queued = next, node
+	s.driver, s.queued = next, &node
 	q.giveLocked(next, drives)
 	return true
 }
@@ -139,11 +139,11 @@ func (q *lane) stopDriving(w *waiter) {
 	if s := w.seat; s.driver == w {
 		s.driver = nil
 		left := s.queued
-		if left.Path != "" && left.Session.Context().Err() == nil && q.driveNextLocked(s, left) {
+		if left != nil && left.Session.Context().Err() == nil && q.driveNextLocked(s, *left) {
 			return
 		}
-		if s.become(Gone); left.Path != "" {
-			framework.Extend(w.of.cfg.Client).DeleteInBackground(pathIn(w.of.cfg.Path, left))
+		if s.become(Gone); left != nil {
+			framework.Extend(w.of.cfg.Client).DeleteInBackground(pathIn(w.of.cfg.Path, *left))
 		}
 		q.vacateLocked(s)
 		q.decideLocked()

@@ -17,14 +17,14 @@ import (
 // several nodes of a semaphore's leases. A [Hold] is one holder's part of it.
 type Seat struct {
 	terms   Terms
-	lane    *lane // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
-	shared  bool  // its holders hold the lock together, and with others
+	lane    *lane       // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
+	shared  bool        // its holders hold the lock together, and with others
+	spent   atomic.Bool // the holder has deleted the nodes: the release makes no request
 	nodes   []framework.Created
 	one     [1]framework.Created // where nodes are, if there is one
 	token   int64
 	trusted context.Context // ends when the session cannot be trusted
 	forget  func() bool     // keeps the session from calling trustEnded
-	spent   atomic.Bool     // the holder has deleted the nodes: the release makes no request
 
 	use // by the goroutines of the client; protected by lane.mu
 

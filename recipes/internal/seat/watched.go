@@ -23,10 +23,10 @@ type watched struct {
 	own    *ownWatch   // the watch of the contender; may be nil
 	unheed func() bool // keeps own from beginning the watch; may be nil
 	delay  *time.Timer // begins the watch; nil when it has begun
+	set    []heard     // one of each node
 	begun  bool
-	set    []heard // one of each node
-	ended  bool    // the nodes are given up, or not trusted any more
-	kept   bool    // the nodes stay, and another seat watches them
+	ended  bool // the nodes are given up, or not trusted any more
+	kept   bool // the nodes stay, and another seat watches them
 
 	asked    signal // somebody asks for the lock
 	byOthers signal // somebody asks by way of the server
