@@ -15,12 +15,9 @@ func GUID() string {
 	rand.Read(b[:]) // never fails
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	text := make([]byte, 0, 2*len(b)+4)
-	for i := range b {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			text = append(text, '-')
-		}
-		text = hex.AppendEncode(text, b[i:i+1])
+	text := hex.AppendEncode(make([]byte, 0, 2*len(b)+4), b[:4])
+	for _, part := range [][]byte{b[4:6], b[6:8], b[8:10], b[10:]} {
+		text = hex.AppendEncode(append(text, '-'), part)
 	}
 	return string(text)
 }
