@@ -35,7 +35,7 @@ func TestDataOfAWriteIsItsCallersAgain(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				require.NoError(t, srv.Create("/n", nil))
 				srv.Inject(zktest.Rule{Op: zktest.OpAny, Do: zktest.DelayRequest(time.Hour)})
-				data := make([]byte, 100)
+				data := make([]byte, 100<<10) // the client asks what a long request was about
 				require.ErrorIs(t, write(within(t, time.Second), c, data), framework.ErrOutcomeUnknown)
 				srv.CutAll()
 				for i := range data {

@@ -13,9 +13,9 @@ import (
 )
 
 // mostAllocations has some room, for another version of Go, and for frames that are
-// not read together: it was 121 with Go 1.26, and 122 with the race detector. About
-// 60 of them are the fake server's, which runs in the same process.
-const mostAllocations = 135
+// not read together: it was 101 with Go 1.26. About 60 of them are the fake server's,
+// which runs in the same process.
+const mostAllocations = 115
 
 // An acquire and release of a lock that nobody else wants, with all that the
 // client's goroutines do for it. In virtual time, no ping comes between.
