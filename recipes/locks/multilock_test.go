@@ -3,7 +3,6 @@ package locks_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -113,27 +112,6 @@ func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
 		<-lease.Context().Done()
 		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
 		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost)
-	})
-}
-
-// Two clients that take the same locks in any order do not wait for each other
-// for ever.
-func TestMultiLocksDoNotDeadlock(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		var all sync.WaitGroup
-		for _, paths := range [][]string{{path + "/a", path + "/b"}, {path + "/b", path + "/a"}} {
-			c, _ := w.Connect(t)
-			multi := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...)
-			all.Go(func() {
-				for range 20 {
-					if err := multi.Do(ctx, func(ctx context.Context) error { return ctx.Err() }); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		all.Wait()
 	})
 }
 

@@ -121,30 +121,6 @@ func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
 	})
 }
 
-// A waiter for a lease that gives up leaves neither its lease nor its gate
-// behind.
-func TestSemaphoreWaiterThatGivesUpLeavesNothing(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(2))
-		first := hold(t, ctx, s)
-		leaving, cancel := context.WithCancel(ctx)
-		going := make(chan error)
-		go func() { _, err := s.AcquireN(leaving, 2); going <- err }()
-		w.WaitNodes(t, path+"/locks", 1)
-		next := take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(2)))
-		w.WaitNodes(t, path+"/locks", 2)
-		cancel()
-		require.ErrorIs(t, <-going, context.Canceled)
-		require.NoError(t, next.Wait(t).Release(ctx))
-		require.NoError(t, first.Release(ctx))
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
 // The waiter for a lease loses its session. It begins again, at the gate.
 func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
