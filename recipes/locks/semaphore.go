@@ -57,9 +57,6 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 		}),
 		leases: *seat.New(seat.Config{
 			Client: c, Path: below(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
-			Count: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
-				return limit.read(ctx, c, watch)
-			},
 			Recipe:      recipe,
 			NotAcquired: notAcquired,
 			Options:     options,
@@ -159,7 +156,6 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 
 // win passes the gate and takes n leases.
 func (s *InterProcessSemaphore) win(ctx context.Context, a seat.Attempt, n int) (*seat.Hold, error) {
-	a = a.Remembering()
 	if !a.Wait {
 		if err := s.refuseTry(ctx, a, n); err != nil {
 			return nil, err
@@ -208,12 +204,8 @@ func (s *InterProcessSemaphore) take(
 ) (h *seat.Hold, err error) {
 	under, done := gate.WithContext(ctx)
 	defer orRetire(&h, done)
-	asked, atGate := &leasesAsked{n: n}, gate.Hold()
-	h, refusal := s.leases.Take(ctx, seat.Turn{
-		Gate: atGate.Seat().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: atGate.Seat().Unwatch,
-		OnBlocked: atGate.NoteBeyond,
-		OnTrouble: func(err error) { atGate.NoteTroubleBeyond(under, err) },
-	}, a)
+	asked := &leasesAsked{n: n}
+	h, refusal := seat.Turn{Of: &s.leases, Gate: gate.Hold(), Open: under, Wanted: s.wanted(asked)}.Take(ctx, a)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil
 		if gateClosed && ctx.Err() != nil {
@@ -222,10 +214,8 @@ func (s *InterProcessSemaphore) take(
 		if reason.Is(refusal.Err, seat.ErrTurnOver) || gateClosed {
 			return nil, nil
 		}
-		return nil, s.refuse(under, a, refusal, asked)
+		return nil, s.refuse(under, refusal, asked)
 	}
-	atGate.Seat().Spent()
-	atGate.NoteBeyond(seat.NotAdmitted{}) // nobody is in the way any more
 	return h, nil
 }
 
@@ -234,11 +224,11 @@ func (s *InterProcessSemaphore) take(
 // gate.
 func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a seat.Attempt, n int) error {
 	asked := &leasesAsked{n: n}
-	refusal := s.leases.LookFirst(ctx, asked.wanted(), a)
+	refusal := s.leases.LookFirst(ctx, s.wanted(asked), a)
 	if refusal == nil {
 		return nil
 	}
-	return s.refuse(ctx, a, refusal, asked)
+	return s.refuse(ctx, refusal, asked)
 }
 
 // leasesAsked is how many leases an acquire asks for, and what it has read of
@@ -248,18 +238,22 @@ type leasesAsked struct {
 	limitRead bool
 }
 
-func (l *leasesAsked) wanted() seat.Wanted {
-	return seat.Wanted{N: l.n, OnLimit: func(limit int) { l.limit, l.limitRead = limit, true }}
+func (s *InterProcessSemaphore) wanted(asked *leasesAsked) seat.Wanted {
+	return seat.Wanted{N: asked.n, Limit: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
+		n, changed, err := s.limit.read(ctx, s.leases.Client(), watch)
+		if err == nil {
+			asked.limit, asked.limitRead = n, true
+		}
+		return n, changed, err
+	}}
 }
 
 // tooLow reports whether the limit is too low, whoever gives leases back.
 func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }
 
 // refuse returns the error of an acquire that was refused at the leases.
-func (s *InterProcessSemaphore) refuse(ctx context.Context, a seat.Attempt, r *seat.NotAdmitted, asked *leasesAsked) error {
+func (s *InterProcessSemaphore) refuse(ctx context.Context, r *seat.NotAdmitted, asked *leasesAsked) error {
 	seen := !r.Seen.IsZero() // the leases, by this attempt
-	r.Recall(s.gate.Beyond())
-	a.Recall(r)
 	if asked.tooLow() && (r.Err == nil || ctx.Err() != nil) { // ctx may end a moment after its copy
 		return s.leases.RefuseLimit(r, asked.n, asked.limit)
 	}

@@ -14,32 +14,6 @@ type Attempt struct {
 	Wait  bool
 	Since time.Time
 	Trace *trace.Acquire // may be nil
-
-	seen *NotAdmitted // the queue that the attempt has waited in last; nil if nothing is noted
-}
-
-// Remembering returns the attempt for those who may wait: it notes what it sees of
-// queues, and its copies share that. Most acquires of a cached lock need no note.
-func (a Attempt) Remembering() Attempt {
-	if a.seen == nil {
-		a.seen = &NotAdmitted{}
-	}
-	return a
-}
-
-// note records the state of a queue that the attempt waits in, for its error.
-func (a Attempt) note(r NotAdmitted) {
-	if a.seen != nil {
-		r.Recall(*a.seen)
-		*a.seen = r
-	}
-}
-
-// Recall adds to a refusal what the attempt has seen of queues before.
-func (a Attempt) Recall(r *NotAdmitted) {
-	if a.seen != nil {
-		r.Recall(*a.seen)
-	}
 }
 
 // Traced traces an acquire from its begin to its end, and to the begin of the

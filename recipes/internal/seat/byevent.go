@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/order"
 )
@@ -97,47 +96,10 @@ func (c *contender) isFirst(b *blocker) bool {
 	return c.isNext && isGone(b.watch) && b.watch.InOrder() && c.own.isSet()
 }
 
-// ownWatch is the watch of a contender on its own node, with the data that the
-// node had when the watch was set.
-//
-// It fires when the node is deleted, which saves a request, and every node is
-// deleted in the end. Only the watch of a node that stays is stopped.
-type ownWatch struct {
-	data  []byte
-	watch *framework.Watch
-}
-
-// isSet reports whether the watch is there, and nothing has happened to the node
-// since it was set.
-func (w *ownWatch) isSet() bool {
-	if w == nil {
-		return false
-	}
-	return !isDone(w.watch)
-}
-
-// changed is closed when something has happened to the node. It is nil if there
-// is no watch.
-func (w *ownWatch) changed() <-chan struct{} {
-	if w == nil {
-		return nil
-	}
-	return w.watch.Done()
-}
-
-// afterChange calls f when something has happened to the node, unless the function
-// returned is called before.
-func (w *ownWatch) afterChange(f func()) (stop func() bool) {
-	if w == nil {
-		return func() bool { return false }
-	}
-	return w.watch.AfterFunc(f)
-}
-
 // watchSelf watches our own node, if that is asked for, or if it saves the next
 // look at the queue. In the latter case the contender goes on without the watch
 // if there is an error: it looks, as it would have done.
-func (c *contender) watchSelf(ctx context.Context) (err error) {
+func (c *contender) watchSelf(ctx context.Context) error {
 	if c.own.isSet() {
 		return nil
 	}
@@ -146,27 +108,17 @@ func (c *contender) watchSelf(ctx context.Context) (err error) {
 	if !always && !c.isNext {
 		return nil
 	}
-	c.own, err = c.readOwn(ctx)
-	switch {
+	under, answered := beyond(ctx) // the watch goes to the seat if we are admitted
+	data, _, watch, err := c.lock.cfg.Client.GetW(under, c.node.Path)
+	switch err = answered(err); {
+	case err == nil:
+		c.own = &ownWatch{data, watch}
+		return nil
 	case reason.Is(err, zk.ErrNoNode):
 		return errStale
-	case err == nil || ctx.Err() == nil && !always:
+	case ctx.Err() == nil && !always:
 		return nil
 	default:
 		return err
 	}
-}
-
-// readOwn sets a watch on our node. The request ends with ctx. The watch does
-// not: it goes to the seat if we are admitted.
-func (c *contender) readOwn(ctx context.Context) (*ownWatch, error) {
-	var data []byte
-	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
-		data, _, w, err = c.lock.cfg.Client.GetW(under, c.node.Path)
-		return w, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &ownWatch{data, watch}, nil
 }

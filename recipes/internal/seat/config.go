@@ -15,7 +15,8 @@ type Config struct {
 	Kind   string   // the name of our nodes
 	Kinds  []string // the names of all nodes that count; Kind alone if it is nil
 
-	// Blocks says which contenders ahead of ours keep it waiting.
+	// Blocks says which contenders ahead of ours keep it waiting. It is nil for a lock
+	// whose nodes are taken by Turn.Take.
 	Blocks order.Blocks
 
 	// EntersAfter reports whether a contender of the kind ours, with one of the
@@ -27,8 +28,6 @@ type Config struct {
 	// WatchSelf makes every waiter notice that its own node is deleted, at the
 	// price of a second watch. Without it, only those do that are next.
 	WatchSelf bool
-
-	Count Limit // how many nodes there may be; it replaces Blocks, and is for Take alone
 
 	Recipe  string // the name for tracers and log lines
 	Readers string // the kind of the nodes of readers, if there are any

@@ -36,7 +36,6 @@ type contender struct {
 	data    []byte            // of our nodes
 	node    framework.Created // without a path if there is none yet
 	seen    NotAdmitted
-	before  NotAdmitted // the same of nodes before this one
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
@@ -51,8 +50,6 @@ type contender struct {
 	wasBehind bool      // it was behind a node of another
 	listed    time.Time // when the listing came that admitted us, or zero
 	excluding bool      // that listing has nodes that exclude us
-
-	refused *refusal // for a look: the refusal before it; see lookFirst
 
 	lane   *lane   // of the goroutines that we make a node for, or nil
 	waiter *waiter // of that lane
@@ -100,22 +97,21 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			c.lock.noteRefusal(c.seen)
-			c.seen.Recall(c.before)
 			return &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
 			_ = follow.Pause(ctx, c.lock.cfg.Client, &vanished) // the next attempt says that ctx has ended
 		}
 		c.node = framework.Created{}
+		if c.lane != nil {
+			c.lane.noteAnew(c.waiter)
+		}
 	}
 }
 
 // queue creates our node, unless there is one, and returns nil when it is admitted. In
 // every other case it has the node deleted, or leaves it to another goroutine.
-func (c *contender) queue(ctx context.Context) (err error) {
-	if !c.seen.Seen.IsZero() {
-		c.before = c.seen
-	}
+func (c *contender) queue(ctx context.Context) error {
 	c.seen, c.told, c.own, c.listed, c.excluding = NotAdmitted{}, false, nil, time.Time{}, false
 	if c.node.Path == "" {
 		if err := c.enter(ctx); err != nil {
@@ -123,39 +119,38 @@ func (c *contender) queue(ctx context.Context) (err error) {
 		}
 	}
 	c.wasQueued = true
-	admitted := false // stays false if the user's code panics, such as a retry policy
+	over := false
 	defer func() {
-		if !admitted {
-			c.abandon(ctx, err)
-		}
-	}()
-	defer func() {
-		if err != nil {
-			c.tellAbandoned(err)
+		if !over { // the user's code has panicked, such as a retry policy
+			c.discard(Ended)
 		}
 	}()
 	for {
 		err := c.step(ctx)
 		switch {
-		case reason.Is(err, errAgain):
+		case err == nil, reason.Is(err, errAgain):
 			c.recovery.Recovered()
-		case err != nil && c.outlasts(ctx, err): // our node keeps its place meanwhile
-		case err != nil:
-			return err
+		case c.outlasts(ctx, err): // our node keeps its place meanwhile
+			continue
 		default:
-			c.recovery.Recovered()
-			admitted = true
-			return nil
+			c.tellAbandoned(err)
+			c.abandon(ctx, err)
+		}
+		if !reason.Is(err, errAgain) {
+			over = true
+			return err
 		}
 	}
 }
 
+// asPlace is how the nodes of a semaphore's leases are created.
+var asPlace = []framework.CreateOption{
+	framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
+}
+
 // asContender is how the nodes of contenders are created. The listing that comes
 // along saves a round trip.
-var asContender = []framework.CreateOption{
-	framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
-	framework.WithSiblings(),
-}
+var asContender = append(slices.Clip(asPlace), framework.WithSiblings())
 
 // enter creates our node. Create cleans up after itself.
 func (c *contender) enter(ctx context.Context) (err error) {
@@ -184,15 +179,10 @@ func (c *contender) abandon(ctx context.Context, err error) {
 // has ended. In any case the server handles the caller's next request after the
 // deletion.
 func (c *contender) discard(ctx context.Context) {
-	client, handled := c.lock.cfg.Client, false
-	defer func() {
-		if !handled { // ctx has ended, or is a context of the user's own that has panicked
-			framework.Extend(client).DeleteInBackground(c.node.Path)
-		}
-	}()
-	if ctx.Err() == nil {
+	if client := c.lock.cfg.Client; ctx.Err() == nil {
 		client.Delete(ctx, c.node.Path, framework.AnyVersion, framework.WithGuarantee())
-		handled = true
+	} else {
+		framework.Extend(client).DeleteInBackground(c.node.Path)
 	}
 }
 
@@ -260,20 +250,13 @@ func (c *contender) withoutTwins(names []string) []string {
 	})
 }
 
-// granted ends a step that has found our node admitted. A grant that comes
-// after the caller has gone is an error: no caller would release it.
+// granted returns an error if ctx has ended. A grant that comes after the caller has gone
+// is an error: no caller would release it.
 func granted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}
 	return nil
-}
-
-func (c *contender) tellQueued(ahead, length int) {
-	if !c.told {
-		c.told = true
-		c.attempt.Trace.Queued(c.node, ahead, length)
-	}
 }
 
 func (c *contender) tellAbandoned(err error) {
@@ -289,7 +272,6 @@ func (c *contender) tellAbandoned(err error) {
 // tellBlocked is called before a wait for others. All is well then.
 func (c *contender) tellBlocked() {
 	c.recovery.Recovered()
-	c.attempt.note(c.seen)
 	switch {
 	case c.lane != nil:
 		c.lane.noteBlocked(c.waiter, c.seen)

@@ -45,7 +45,7 @@
 //	Kept      ended            the next seat's       none
 //	Gone      ended            are, or will be gone  has another seat     the release
 //
-// A seat that rests for a minimum hold is Parked, and nobody gets it.
+// A seat that rests for a minimum hold is Parked, and no goroutine gets it.
 //
 // # The context ends first
 //
@@ -66,20 +66,29 @@
 //
 // # Files
 //
-//	lock.go, config.go, attempt.go   what a recipe configures, and one acquire
-//	lane.go, line.go, lanes.go       who of this client gets the seat next
-//	drive.go, contender.go, look.go  the way to an admitted node at the server
-//	byevent.go                       a grant by the deletion of the node ahead
-//	overflow.go                      the order where the server has no numbers left
-//	seat.go, watched.go, signal.go   states, loss, and the watch of our own nodes
-//	hold.go, lease.go, several.go    a holder's part, and its shares
-//	context.go, causes.go            contexts of leases, and why they end
-//	release.go                       what a release does
-//	parking.go, minimumhold.go       a node that nobody holds, and that stays
-//	reading.go                       readers who join a seat
-//	leaders.go                       a leader's hold
-//	places.go                        the leases of a semaphore
-//	try.go                           a try that is refused by a look
-//	memory.go, refusal.go, errors.go what errors say of the queue
-//	participants.go, foreign.go      who else is at the lock's path
+// The methods of each type are in the files of its line, and in no other.
+//
+//	Config, Options, Policy   config.go               what a recipe configures
+//	Lock                      lock.go, queue.go, try.go
+//	                                                  an acquire and its errors; who is at the lock's path;
+//	                                                  a try that a listing refuses
+//	Attempt                   attempt.go              one acquire, and its trace
+//	lane                      lane.go, drive.go, memory.go
+//	                                                  who of this client gets the seat next; a driver's
+//	                                                  way to an admitted node; what errors say of the queue
+//	line, laneSet             lanes.go                goroutines that wait, and the lanes of the process
+//	contender                 contender.go, look.go, byevent.go
+//	                                                  a node in the queue; its way to the head; a grant
+//	                                                  by the deletion of the node ahead
+//	Seat                      seat.go, watched.go, release.go
+//	                                                  states and loss; the watch of our own nodes; the end
+//	reading                   reading.go              readers who join a seat; nil for a seat of one holder
+//	parking                   parking.go              a seat that nobody holds; nil without a watch on the queue
+//	minimumHold               minimumhold.go          a lock that stays after its release; nil without the option
+//	Hold                      hold.go, leaders.go, release.go
+//	                                                  one holder's part of a seat, and what its release does
+//	Lease                     lease.go, several.go    shares of a hold, and of several
+//	Turn                      places.go               the leases of a semaphore
+//	contexts of leases        context.go
+//	errors                    errors.go               why contexts end, and why an acquire fails
 package seat

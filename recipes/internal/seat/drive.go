@@ -18,8 +18,13 @@ type use struct {
 	turns     int       // how many goroutines have had the lock since then
 	contended bool      // the node was behind a node of another, and nobody has released it yet
 
-	reading // for readers
-	parking // for seats that nobody holds
+	parks     bool     // its node may stay in the process: of a read/write lock, only the readers'
+	excluding []string // the kinds of the nodes that exclude it
+
+	// Each of these is nil for a seat that has no use for it.
+	reading *reading     // of readers
+	parking *parking     // of a seat that may stay when nobody holds it
+	minimum *minimumHold // of a lock that has one
 }
 
 // drive has a seat admitted at the server, for a waiter that drives.
@@ -27,14 +32,14 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	s := w.seat
 	c := newContender(w.of, a)
 	c.lane, c.waiter = q, w
-	c.recovery.Note(w.trouble)
+	c.recovery.Note(w.lastError)
 	q.mu.Lock()
 	c.node, c.mayHaveTwin, s.queued = s.queued, s.hadTwin, framework.Created{}
 	q.mu.Unlock()
 	if c.node.Path != "" {
 		c.node.Path = pathIn(w.of.cfg.Path, c.node)
 	}
-	c.recovery.Tell = func(err error) { q.noteTrouble(ctx, err) }
+	c.recovery.Tell = func(err error) { q.noteError(ctx, err) }
 	for {
 		if refusal := c.run(ctx); refusal != nil {
 			q.complete(refusal, w, c.wasQueued)
@@ -52,26 +57,26 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 // returns nil if the node cannot be trusted by now.
 func (q *lane) seated(w *waiter, c *contender) *Hold {
 	s := w.seat
-	s.terms = w.of.Terms(c.data)
+	s.terms, s.data = w.of.terms(), c.data
 	q.mu.Lock()
-	s.driver, s.granted, s.turns, s.contended = nil, time.Now(), 1, c.wasBehind
-	s.listed, s.closed = c.listed, c.excluding
+	s.granted, s.turns, s.contended = time.Now(), 1, c.wasBehind
+	if s.reading != nil {
+		s.reading.listed, s.reading.closed = c.listed, c.excluding
+	}
 	q.mu.Unlock()
 	h := s.admit([]framework.Created{c.node}, c.own)
 	if h == nil {
-		q.mu.Lock()
-		s.driver = w
-		q.mu.Unlock()
 		return nil
 	}
 	w.role = sits
 	w.has(h)
-	q.holdAtLeast(h)
+	holdAtLeast(h)
 	q.mu.Lock()
+	s.driver = nil
 	if s.hasNodes() {
 		q.noteOursLocked(s)
 	}
-	q.letInLocked(s)
+	s.reading.letInLocked()
 	q.decideLocked()
 	q.mu.Unlock()
 	q.endRivals(s)
@@ -84,28 +89,21 @@ func (q *lane) passOn(w *waiter, c *contender) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := w.seat
-	if s.driver != w {
-		return false
-	}
 	if !c.seen.Seen.IsZero() { // it gives up because of others
-		q.turnAwayLocked(s, c.seen, c.seen.Ahead)
+		s.reading.turnAwayLocked(c.seen, c.seen.Ahead)
 	}
-	s.queued, s.hadTwin = c.node, c.mayHaveTwin
-	if q.driveNextLocked(s) {
-		return true
-	}
-	s.queued = framework.Created{}
-	return false
+	s.hadTwin = c.mayHaveTwin
+	return q.driveNextLocked(s, c.node)
 }
 
 // driveNextLocked leaves the node of a seat to the first waiter, if that would make the
 // same.
-func (q *lane) driveNextLocked(s *Seat) bool {
+func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 	next := q.line.first()
 	if next == nil || next.isShared() != s.shared {
 		return false
 	}
-	s.driver = next
+	s.driver, s.queued = next, node
 	q.giveLocked(next, drives)
 	return true
 }
@@ -136,7 +134,7 @@ func (q *lane) stopDriving(w *waiter) {
 	if s := w.seat; s.driver == w {
 		s.driver = nil
 		left := s.queued
-		if left.Path != "" && left.Session.Context().Err() == nil && q.driveNextLocked(s) {
+		if left.Path != "" && left.Session.Context().Err() == nil && q.driveNextLocked(s, left) {
 			return
 		}
 		if s.become(Gone); left.Path != "" {
@@ -175,58 +173,6 @@ func (q *lane) rivals(s *Seat) (rivals []*Seat) {
 		}
 	}
 	return rivals
-}
-
-// Beside returns a hold on a seat that exists beside the holder's, for a node of the
-// lock of, in the place of the holder's: a writer goes on as a reader. The token is
-// the holder's. It returns nil if the node cannot be trusted by now.
-func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
-	q := h.seat.lane
-	s := &Seat{lane: q, shared: true, terms: of.Terms(nil)}
-	s.terms.Token = h.seat.token
-	s.closed = true
-	q.mu.Lock()
-	q.live = append(q.live, s)
-	q.mu.Unlock()
-	beside := s.admit([]framework.Created{node}, nil)
-	if beside == nil {
-		s.become(Gone)
-		q.vacate(s)
-	}
-	return beside
-}
-
-// Stand is Win for a candidate that stands for leader. Resume is the node of the
-// leadership before, if the candidate has kept it, or nil. Stand also resumes a node
-// that is admitted during an interruption, and does not give it up. The error is the
-// driver's own.
-func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
-	for {
-		c := newContender(l, a)
-		c.onBlocked, c.recovery.Tell, c.onAbandon = by.OnBlocked, by.OnTrouble, by.OnAbandon
-		if by.Resume != nil {
-			c.node, by.Resume = *by.Resume, nil
-		}
-		if refusal := c.run(ctx); refusal != nil {
-			return nil, refusal.Err
-		}
-		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
-			return h, nil
-		}
-		if c.own != nil {
-			c.own.watch.Stop() // the next run sets one of its own
-		}
-		node := c.node
-		by.Resume = &node
-	}
-}
-
-// Candidate is what a leader's candidate wants of Stand. Each may be nil.
-type Candidate struct {
-	Resume    *framework.Created
-	OnBlocked func(NotAdmitted)
-	OnTrouble func(error)
-	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
 
 // EndsAcquire is the Ends of a follow.Recovery for an acquire: it outlasts

@@ -1,7 +1,6 @@
 package seat
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,19 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/identity"
 )
+
+// A hold's context ends with one of these causes, or with one of the
+// framework's: ErrSessionLost, ErrSuspended and ErrClosed.
+var (
+	ErrReleased    = errors.New("lease released")
+	ErrNodeDeleted = errors.New("lock node deleted by someone else")
+	ErrRevoked     = errors.New("lock revoked")
+)
+
+// ErrCorrupted means that something below a lock's path was not put there by a
+// server or a contender.
+var ErrCorrupted = errors.New("corrupted data")
 
 // Package locks exports these errors.
 var (
@@ -36,60 +46,84 @@ type NotAcquired struct {
 	Err        error
 }
 
-// Refuse returns the error of an acquire that was not admitted. It names those
-// ahead if they are the reason. They are not if the server has refused us, or
-// could not be asked. There may be none ahead: a semaphore's limit can be zero.
-func (l *Lock) Refuse(ctx context.Context, r *NotAdmitted) error {
-	if r.Full && r.Err == nil {
-		r.Err = ErrQueueFull
-	}
-	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
-		l.noteOutage(ctx, r)
-		return l.cfg.NotAcquired(l.notAcquired(r))
-	}
-	return l.OpError(r.Err)
+// NotAdmitted says why a contender was not admitted. It also has the state of
+// the queue when the contender last saw it.
+type NotAdmitted struct {
+	Seen   time.Time // the time of the contender's last look; zero if it never saw the queue
+	Ahead  int       // contenders before it
+	Holder string    // the first contender's node name; empty if there is none
+
+	// These describe the holder, if its node was read.
+	HolderData    []byte // what it says of its owner, no more than MaxData of it
+	HolderSession int64  // the id of the session that it belongs to
+	HolderSince   time.Time
+
+	// Unowned is a node ahead that no session owns, so that none deletes it at its end.
+	// It is empty if none was read.
+	Unowned string
+
+	Full bool // more were ahead than the limit of the queue
+	Err  error
 }
 
-// RefuseLimit is Refuse for an acquire of n leases, where the semaphore's limit
-// is lower.
-func (l *Lock) RefuseLimit(r *NotAdmitted, n, limit int) error {
-	e := l.notAcquired(r)
-	e.Leases, e.Limit = n, limit
-	return l.cfg.NotAcquired(e)
-}
-
-// noteOutage records that there is no connection at the end of a wait: those
-// ahead may not be to blame.
-func (l *Lock) noteOutage(ctx context.Context, r *NotAdmitted) {
-	if !reason.IsOfContext(ctx, r.Err) || framework.IsConnectionError(r.Err) {
+// Recall adds what was known of the queue already: all of it if the contender
+// has not seen the queue, or else the data of the holder. A context may end
+// between any two requests. Who is known to be ahead stays ahead.
+func (r *NotAdmitted) Recall(known NotAdmitted) {
+	if r.Seen.IsZero() {
+		known.Full, known.Err = r.Full, r.Err
+		known.Ahead = max(known.Ahead, r.Ahead)
+		*r = known
 		return
 	}
-	if why := framework.Extend(l.cfg.Client).NotConnected(); why != nil {
-		r.Err = fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), why)
+	r.RecallHolder(known)
+}
+
+// RecallHolder adds the data of the holder, if it is the same one and the
+// contender has not read its node.
+func (r *NotAdmitted) RecallHolder(known NotAdmitted) {
+	if r.Holder == known.Holder && !r.HasRead() {
+		r.HolderData, r.HolderSession, r.HolderSince = known.HolderData, known.HolderSession, known.HolderSince
+		if r.HasRead() {
+			r.noteOwner(r.Holder, r.HolderSession)
+		}
 	}
 }
 
-func (l *Lock) notAcquired(r *NotAdmitted) NotAcquired {
-	e := NotAcquired{
-		Op: l.cfg.Op, Path: l.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
-		Own:       r.HolderSession != 0 && r.HolderSession == l.cfg.Client.SessionID(),
-		Reentrant: l.cfg.Reenters != nil && l.cfg.Reenters(r.Holder) && identity.Read(r.HolderData).KeptUntil.IsZero(),
-		Unowned:   r.Unowned,
-		Seen:      r.Seen,
+// noteOwner notes the session that owns a node ahead, as the node was read.
+func (r *NotAdmitted) noteOwner(node string, session int64) {
+	if session == 0 {
+		r.Unowned = node
 	}
-	if !r.Seen.IsZero() {
-		e.Age = time.Since(r.Seen)
-	}
-	return e
 }
 
-// OpError adds the lock's call and path to an error.
-func (l *Lock) OpError(err error) error { return l.ErrorOf(l.cfg.Op, err) }
+// HasRead reports whether something is known of the holder but its name.
+func (r *NotAdmitted) HasRead() bool { return r.HolderSession != 0 || !r.HolderSince.IsZero() }
 
-// ErrorOf is OpError for another call.
-func (l *Lock) ErrorOf(op string, err error) error {
-	if err == nil {
+// ErrorOf returns the error for the caller of an attempt that has failed with
+// err. If ctx has ended, that is the reason, even if another error came first. The error
+// names the last error that the attempt has retried after, or nil, then.
+func ErrorOf(ctx context.Context, err, last error) error {
+	err = Settled(err)
+	switch {
+	case reason.Is(err, errHeld) && ctx.Err() == nil:
 		return nil
+	case ctx.Err() != nil && !reason.IsOfContext(ctx, err):
+		err = fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
 	}
-	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
+	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, last) {
+		return err
+	}
+	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
+}
+
+// Settled takes framework.ErrOutcomeUnknown out of the error of an attempt that
+// has failed. Its outcome is known: whatever has become of its request, the
+// caller does not hold the lock, nobody else can hold it by the node that the
+// request may have made, and the client deletes that.
+func Settled(err error) error {
+	if op, ok := err.(*framework.OpError); ok { //nolint:errorlint // the outermost error, and what it wraps is next
+		return &framework.OpError{Op: op.Op, Path: op.Path, Err: Settled(op.Err)}
+	}
+	return reason.Without(err, framework.ErrOutcomeUnknown)
 }

@@ -2,7 +2,6 @@ package seat
 
 import (
 	"context"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -15,13 +14,11 @@ import (
 // another. The release of the last share ends the hold.
 type Hold struct {
 	seat *Seat
-	at   int             // where it is in seat.holds; protected by seat.mu
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	dir    string    // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
-	policy Policy    // what becomes of the seat when the hold ends
-	since  time.Time // when a minimum hold began
+	dir    string // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
+	policy Policy // what becomes of the seat when the hold ends
 
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again
@@ -75,15 +72,8 @@ func Reenter(ctx context.Context, key any) (*Lease, error) {
 	if joined, err := h.Join(); !joined {
 		return nil, err
 	}
-	l, complete := h.LeaseOf(ctx), false
-	defer func() {
-		if !complete { // the user's code has panicked, and no caller will get the lease
-			l.Release(ctx)
-		}
-	}()
 	h.Trace().Reentered(ctx)
-	complete = true
-	return l, nil
+	return h.LeaseOf(ctx), nil
 }
 
 // Join adds a share, unless the hold is over, or lost.
@@ -197,4 +187,29 @@ func (h *Hold) Retire() {
 		h.end(ErrReleased)
 		_ = h.giveUp(Ended)
 	}
+}
+
+// LeaseOf returns the lease of a share. The lease has the values of ctx.
+func (h *Hold) LeaseOf(ctx context.Context) *Lease {
+	l := &Lease{hold: h}
+	l.life, l.end = context.WithCancelCause(h.ctx)
+	l.workIn(leased{l.life, ctx, h})
+	return l
+}
+
+// Beside returns a hold on a seat that exists beside the holder's, for a node of the
+// lock of, in the place of the holder's: a writer goes on as a reader. The token is
+// the holder's. It returns nil if the node cannot be trusted by now.
+func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
+	q := h.seat.lane
+	s := &Seat{lane: q, shared: true, terms: of.terms(), token: h.seat.token}
+	q.mu.Lock()
+	q.live = append(q.live, s)
+	q.mu.Unlock()
+	beside := s.admit([]framework.Created{node}, nil)
+	if beside == nil {
+		s.become(Gone)
+		q.vacate(s)
+	}
+	return beside
 }

@@ -2,13 +2,10 @@ package seat
 
 import (
 	"context"
-	"path"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // lane is where the goroutines of a client come that want one lock. They take turns
@@ -51,21 +48,10 @@ type waiter struct {
 	tries  bool          // it must not wait for others
 	leaves bool          // nor if the queue is full: see turnAwayLocked
 
-	// trouble is what those before it have outlasted when it leaves the line.
-	trouble error
+	lastError error // of the driver before it, when it leaves the line
 }
 
 func (w *waiter) isShared() bool { return w.of.isShared() }
-
-// come leads an acquire to a hold.
-func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
-	w := &waiter{of: l}
-	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
-	if refused {
-		return nil, l.refuseLocally(ctx, q, ahead)
-	}
-	return q.serve(ctx, a, w, ahead)
-}
 
 // serve does what the waiter's roles ask for, until it has a hold or an error.
 func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
@@ -80,29 +66,24 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 			served = true
 			return nil, err
 		}
-		switch w.role {
-		case drives:
+		switch {
+		case w.role == drives:
 			h, err = q.drive(ctx, a, w)
-		case looks:
-			if ctx.Err() == nil {
-				q = q.lookAgain(ctx, w, a.Wait)
-				continue
-			}
-			err = q.refuseGone(ctx, w)
-		case sits:
-			if ctx.Err() != nil {
-				err = q.refuseGone(ctx, w)
-				break
-			}
-			if h = w.hold; !h.isTrusted() || h.seat.isRequested() {
-				q = q.sendBack(w, a.Wait)
-				continue
-			}
-			a.Trace.HandedOver()
-			q.holdAtLeast(h)
-		case fails:
+		case w.role == fails:
 			refusal := *w.failed
 			err = w.of.Refuse(ctx, &refusal)
+		case ctx.Err() != nil:
+			err = q.refuseGone(ctx, w)
+		case w.role == looks:
+			q = w.seat.reading.lookAgain(ctx, w, a.Wait)
+			continue
+		case !w.hold.isTrusted() || w.hold.seat.isRequested():
+			q = q.sendBack(w, a.Wait)
+			continue
+		default:
+			h = w.hold
+			a.Trace.HandedOver()
+			holdAtLeast(h)
 		}
 		served = true
 		return h, err
@@ -149,16 +130,13 @@ func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 		return false
 	}
 	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
-	if w.leaves && !q.isShortWaitLocked(w) {
+	if w.leaves && !(q.seat != nil && q.seat.reading.isShortWaitLocked(w)) {
 		q.line.remove(w)
 		return true
 	}
 	w.ready = make(chan struct{})
 	return false
 }
-
-// isFull reports whether so many are ahead that an acquire must not wait.
-func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
 
 // decideLocked gives the first waiters their roles. It is called behind every change
 // of the line and of the seat. Three others give the first waiter a role, at the moment
@@ -184,14 +162,14 @@ func (q *lane) serveLocked(w *waiter) bool {
 		q.vacateLocked(s) // its holders may know that before the lane does
 	case q.maySitLocked(w, s, state):
 		q.sitLocked(w, s)
-	case state == Parked && !s.rests: // it is of the other kind, or not trusted
+	case state == Parked && s.minimum == nil: // it is of the other kind, or not trusted
 		q.unparkLocked(s)
-	case state != Held || !s.shared || !w.isShared() || s.isLooking:
+	case state != Held || s.reading == nil || !w.isShared() || s.reading.isLooking:
 		return false
-	case s.closed || s.isRequested():
+	case s.reading.closed || s.isRequested():
 		q.seat = nil // its holders keep it, and nobody joins them any more
 	default:
-		s.isLooking = true
+		s.reading.isLooking = true
 		q.giveLocked(w, looks)
 		return false
 	}
@@ -202,18 +180,18 @@ func (q *lane) serveLocked(w *waiter) bool {
 // or readers hold it and the queue was just listed.
 func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 	switch {
-	case s.shared != w.isShared() || s.rests || !s.mayPass():
+	case s.shared != w.isShared() || s.minimum != nil || !s.mayPass():
 		return false
 	case state == Parked:
-		return !s.othersCame()
+		return s.parking.isAlone()
 	default:
-		return state == Held && s.shared && s.isOpen()
+		return state == Held && s.reading.isOpen()
 	}
 }
 
 // giveLocked takes a waiter off the line, and gives it a role.
 func (q *lane) giveLocked(w *waiter, r role) {
-	w.trouble = q.trouble
+	w.lastError = q.lastError
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
@@ -233,7 +211,7 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 		q.vacateLocked(s)
 		return
 	}
-	s.stopTimerLocked()
+	s.parking.stopTimerLocked()
 	w.has(h)
 	q.noteOursLocked(s)
 	q.giveLocked(w, sits)
@@ -242,6 +220,9 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 func (q *lane) newSeatLocked(of *Lock) *Seat {
 	s := &Seat{lane: q, shared: of.isShared()}
 	s.excluding, s.parks = of.excluding(), of.cfg.Readers == "" || s.shared
+	if s.shared {
+		s.reading = &reading{seat: s}
+	}
 	if q.seat = s; q.live == nil {
 		q.live = q.one[:0]
 	}
@@ -251,15 +232,22 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 
 // vacateLocked notes that the seat is nobody's any more.
 func (q *lane) vacateLocked(s *Seat) {
-	s.stopTimerLocked()
-	if s.others.watch != nil {
-		s.others.forget()
-	}
+	s.parking.forgetLocked()
 	if q.seat == s {
 		q.seat = nil
 	}
 	q.live = slices.DeleteFunc(q.live, func(one *Seat) bool { return one == s })
 	q.forgetLocked(s)
+}
+
+// unparkLocked gives a parked seat up.
+func (q *lane) unparkLocked(s *Seat) {
+	q.vacateLocked(s)
+	if s.become(Leaving) {
+		s.unwatch()
+		deleteInBackground(s.client, s.nodes)
+		s.gone(nil)
+	}
 }
 
 // vacate is vacateLocked, and lets the next waiter have its turn.
@@ -287,14 +275,14 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	r := w.role
 	switch r {
 	case waits:
-		w.trouble = q.trouble
+		w.lastError = q.lastError
 		if q.keepsOutLocked(w) {
 			ahead = len(q.live) + q.line.before(w)
 		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of
 	case looks:
-		w.seat.isLooking = false
+		w.seat.reading.isLooking = false
 		q.decideLocked()
 	}
 	w.role = fails
@@ -314,7 +302,9 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	h := w.hold
 	q.mu.Lock()
-	h.seat.closed = true
+	if r := h.seat.reading; r != nil {
+		r.closed = true
+	}
 	q.addFirstLocked(w)
 	q.mu.Unlock()
 	h.drop()
@@ -346,51 +336,42 @@ func (q *lane) settle(w *waiter, wait bool) *lane {
 		q, ahead, refused = lanes.arrive(q.key, w, wait)
 	}
 	if refused {
-		seen := q.standing()
-		seen.Ahead, seen.Full = max(seen.Ahead, ahead), w.of.isFull(ahead)
+		seen := q.standingBehind(ahead)
+		seen.Full = w.of.isFull(ahead)
 		w.role, w.failed = fails, &seen
 	}
 	return q
 }
 
-// ours describes a seat of ours as the holder.
-func (s *Seat) ours() NotAdmitted {
-	node := s.nodes[0]
-	return NotAdmitted{
-		Seen: time.Now(), Ahead: 1,
-		Holder: path.Base(node.Path), HolderData: s.terms.Data, HolderSession: node.Session.ID(),
-	}
-}
+// outcome is what becomes of a seat when a hold on it ends.
+type outcome uint8
 
-// refuseGone returns the error of an acquire whose context has ended while it waited
-// in the line.
-func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
-	var r NotAdmitted
-	if ahead := q.leave(ctx, w); ahead > 0 {
-		r = q.standingBehind(ahead)
-	}
-	r.Err = ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
-	w.of.noteOutage(ctx, &r) // also if nobody is ahead: the driver may not have noticed
-	return w.of.Refuse(ctx, &r)
-}
+const (
+	stays    outcome = iota // others hold it, or it was handed on, or is parked
+	rests                   // nobody gets it until its minimum hold is over
+	goesBack                // its nodes are deleted
+)
 
-// refuseLocally returns the error of an acquire that does not wait behind those of
-// its client. It looks at the server's queue for that if nobody has, as long as ctx
-// lasts.
-func (l *Lock) refuseLocally(ctx context.Context, q *lane, ahead int) error {
-	full := l.isFull(ahead)
-	r := q.standingBehind(ahead)
-	if r.Seen.IsZero() {
-		var err error
-		r, err = l.peek(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil && full: // it is full, whatever the server says
-		case err != nil && ctx.Err() == nil:
-			return l.OpError(err)
-		case err != nil:
-			r.Err = ErrorOf(ctx, err, nil)
-		}
+func (q *lane) decideRelease(h *Hold) outcome {
+	s := h.seat
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if s.minimum.begin() {
+		return rests
 	}
-	r.Ahead, r.Full = max(r.Ahead, ahead), full
-	return l.Refuse(ctx, &r)
+	if !s.unseat(h) {
+		return stays
+	}
+	next := q.line.first()
+	switch {
+	case !s.mayPass():
+	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.parking.isAlone()):
+		q.sitLocked(next, s)
+		return stays
+	case next == nil && h.mayPark() && s.parking.isAlone() && s.park():
+		s.parking.parkLocked(h.policy.CachedIdle)
+		return stays
+	}
+	s.become(Leaving)
+	return goesBack
 }

@@ -55,8 +55,6 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 		s.mu.Lock()
 		s.holdersStoppedLocked()
 		s.mu.Unlock()
-		s.unseat(h)
-		s.become(Leaving)
 		defer h.Trace().Wait(ctx)
 		return s.giveBack(ctx, h)
 	default:

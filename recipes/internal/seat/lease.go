@@ -20,14 +20,6 @@ type Lease struct {
 	released atomic.Bool
 }
 
-// LeaseOf returns the lease of a share. The lease has the values of ctx.
-func (h *Hold) LeaseOf(ctx context.Context) *Lease {
-	l := &Lease{hold: h}
-	l.life, l.end = context.WithCancelCause(h.ctx)
-	l.workIn(leased{l.life, ctx, h})
-	return l
-}
-
 // Hold returns the hold of a single lease. For several leases that were taken
 // together, it returns nil.
 func (l *Lease) Hold() *Hold { return l.hold }
@@ -39,7 +31,7 @@ func (l *Lease) valuesOf(ctx context.Context) context.Context {
 	if l.hold == nil {
 		return l.several.valuesOf(ctx)
 	}
-	return context.WithValue(ctx, l.hold.seat.terms.Key, l.hold)
+	return context.WithValue(ctx, l.hold.seat.key, l.hold)
 }
 
 // workIn sets the lease's context.
@@ -141,9 +133,8 @@ func (l *Lease) leave() (last bool) {
 		return false
 	}
 	last = h.leaveLocked()
-	if last && reason.Is(l.Ended(), ErrReleased) {
-		h.end(ErrReleased)
-		h.trace.Releasing()
+	if last {
+		h.stopLocked()
 	}
 	return last
 }
@@ -164,7 +155,7 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 	case lost && p.last:
 		h.abandon(p.cause)
 		// What the tracer records is not lost if the program ends.
-		h.Trace().Wait(insider.Of(h.seat.terms.Client).WhileConnected(ctx, p.connection))
+		h.Trace().Wait(insider.Of(h.seat.client).WhileConnected(ctx, p.connection))
 		return p.cause
 	case lost:
 		return p.cause

@@ -1,16 +1,18 @@
 package seat
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"path"
 	"sync/atomic"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/identity"
-	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -133,10 +135,7 @@ func (l *Lock) Ready(ctx context.Context) error {
 	if l.cfg.Fault != nil {
 		return l.cfg.Fault
 	}
-	if ctx.Err() != nil {
-		return reason.OfContext(ctx)
-	}
-	return nil
+	return granted(ctx)
 }
 
 // Usable returns an error if there is no client, as in the zero Lock.
@@ -154,12 +153,14 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 			return nil, err
 		}
 	}
-	return l.come(ctx, a)
-}
-
-// Terms returns the terms of the lock's seats.
-func (l *Lock) Terms(data []byte) Terms {
-	return Terms{Client: l.cfg.Client, Key: l.boxed, Revocable: l.cfg.Revocable, Data: data}
+	w := &waiter{of: l}
+	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
+	if refused {
+		seen := q.standingBehind(ahead)
+		seen.Full = l.isFull(ahead)
+		return nil, l.Refuse(ctx, &seen)
+	}
+	return q.serve(ctx, a, w, ahead)
 }
 
 // NodeData returns the data of an attempt's nodes.
@@ -170,7 +171,98 @@ func (l *Lock) NodeData(a Attempt) []byte {
 	return identity.Node(l.identity, a.Since, a.Trace.Link())
 }
 
-// isReader reports whether a node is of those that hold the lock together.
-func (l *Lock) isReader(node string) bool {
-	return l.cfg.Readers != "" && order.IsNode(node, l.cfg.Readers)
+// Refuse returns the error of an acquire that was not admitted. It names those
+// ahead if they are the reason. They are not if the server has refused us, or
+// could not be asked. There may be none ahead: a semaphore's limit can be zero.
+func (l *Lock) Refuse(ctx context.Context, r *NotAdmitted) error {
+	if r.Full && r.Err == nil {
+		r.Err = ErrQueueFull
+	}
+	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
+		l.noteOutage(ctx, r)
+		return l.cfg.NotAcquired(l.notAcquired(r))
+	}
+	return l.OpError(r.Err)
 }
+
+// RefuseLimit is Refuse for an acquire of n leases, where the semaphore's limit
+// is lower.
+func (l *Lock) RefuseLimit(r *NotAdmitted, n, limit int) error {
+	e := l.notAcquired(r)
+	e.Leases, e.Limit = n, limit
+	return l.cfg.NotAcquired(e)
+}
+
+// noteOutage records that there is no connection at the end of a wait: those
+// ahead may not be to blame.
+func (l *Lock) noteOutage(ctx context.Context, r *NotAdmitted) {
+	if !reason.IsOfContext(ctx, r.Err) || framework.IsConnectionError(r.Err) {
+		return
+	}
+	if why := framework.Extend(l.cfg.Client).NotConnected(); why != nil {
+		r.Err = fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), why)
+	}
+}
+
+func (l *Lock) notAcquired(r *NotAdmitted) NotAcquired {
+	e := NotAcquired{
+		Op: l.cfg.Op, Path: l.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
+		Own:       r.HolderSession != 0 && r.HolderSession == l.cfg.Client.SessionID(),
+		Reentrant: l.cfg.Reenters != nil && l.cfg.Reenters(r.Holder) && identity.Read(r.HolderData).KeptUntil.IsZero(),
+		Unowned:   r.Unowned,
+		Seen:      r.Seen,
+	}
+	if !r.Seen.IsZero() {
+		e.Age = time.Since(r.Seen)
+	}
+	return e
+}
+
+// OpError adds the lock's call and path to an error.
+func (l *Lock) OpError(err error) error { return l.ErrorOf(l.cfg.Op, err) }
+
+// ErrorOf is OpError for another call.
+func (l *Lock) ErrorOf(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
+}
+
+// isFull reports whether so many are ahead that an acquire must not wait.
+func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
+
+// Stand is Win for a candidate that stands for leader. Resume is the node of the
+// leadership before, if the candidate has kept it, or nil. Stand also resumes a node
+// that is admitted during an interruption, and does not give it up. The error is the
+// driver's own.
+func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
+	for {
+		c := newContender(l, a)
+		c.onBlocked, c.recovery.Tell, c.onAbandon = by.OnBlocked, by.OnTrouble, by.OnAbandon
+		if by.Resume != nil {
+			c.node, by.Resume = *by.Resume, nil
+		}
+		if refusal := c.run(ctx); refusal != nil {
+			return nil, refusal.Err
+		}
+		if h := newHold(l, c.data, c.own, c.node); h != nil {
+			return h, nil
+		}
+		if c.own != nil {
+			c.own.watch.Stop() // the next run sets one of its own
+		}
+		node := c.node
+		by.Resume = &node
+	}
+}
+
+// Candidate is what a leader's candidate wants of Stand. Each may be nil.
+type Candidate struct {
+	Resume    *framework.Created
+	OnBlocked func(NotAdmitted)
+	OnTrouble func(error)
+	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
+}
+
+func (l *Lock) terms() terms { return terms{l.cfg.Client, l.boxed, l.cfg.Revocable} }

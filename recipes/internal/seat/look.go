@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -12,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
@@ -24,7 +24,10 @@ func (c *contender) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.tellQueued(now.Ahead, now.Length)
+	if !c.told {
+		c.told = true
+		c.attempt.Trace.Queued(c.node, now.Ahead, now.Length)
+	}
 	if now.Blocker == "" {
 		return granted(ctx)
 	}
@@ -42,10 +45,12 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 	if err != nil {
 		return order.Standing{}, err
 	}
-	ours, err := c.entry()
-	if err != nil {
-		return order.Standing{}, err
+	name := path.Base(c.node.Path)
+	ours, ok := order.Parse(name, c.lock.cfg.Kinds)
+	if !ok { // no server appends such a number
+		return order.Standing{}, fmt.Errorf("%w: node %q has no sequence number", ErrCorrupted, name)
 	}
+	ours.Czxid = c.node.Czxid
 	queue, err := c.lock.resolve(ctx, ours, children)
 	if err != nil {
 		return order.Standing{}, err
@@ -56,44 +61,10 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 	return order.StandingOf(ours, queue, c.lock.cfg.Blocks), nil
 }
 
-// excluding returns the kinds of nodes with which the lock is not shared.
-func (l *Lock) excluding() []string {
-	if !l.isShared() {
-		return l.cfg.Kinds
-	}
-	return slices.DeleteFunc(slices.Clone(l.cfg.Kinds), func(kind string) bool { return kind == l.cfg.Readers })
-}
-
-// entry returns our node as an entry of the queue.
-func (c *contender) entry() (order.Entry, error) {
-	name := path.Base(c.node.Path)
-	ours, ok := order.Parse(name, c.lock.cfg.Kinds)
-	if !ok { // no server appends such a number
-		return order.Entry{}, fmt.Errorf("%w: node %q has no sequence number", ErrCorrupted, name)
-	}
-	ours.Czxid = c.node.Czxid
-	return ours, nil
-}
-
-// resolve returns the entries among the children so that they can be compared
-// with ours. If the server had a number left for ours, all entries without one
-// come after it, and their order does not matter.
-func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string) (order.Contenders, error) {
-	all := order.InListing(children, l.cfg.Kinds...)
-	if !ours.Overflowed() {
-		return all, nil
-	}
-	read, err := l.readCzxids(ctx, slices.Collect(all.Each))
-	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
-		err = errStale // it was deleted after the listing
-	}
-	return order.InQueue(read), err
-}
-
 // noteStanding records how we stand in the queue.
 func (c *contender) noteStanding(now order.Standing) {
 	c.noteQueue(now.First, now.Ahead)
-	c.seen.Full = c.lock.cfg.QueueLimit > 0 && now.Ahead >= c.lock.cfg.QueueLimit
+	c.seen.Full = c.lock.isFull(now.Ahead)
 }
 
 // noteQueue records the state of the queue. It forgets the data of another
@@ -149,7 +120,11 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 	}
 	defer b.watch.Stop()
 	defer c.forgetHolder()
-	c.learn(b)
+	c.noteOwner(b.node, b.stat)
+	if b.node == c.seen.Holder {
+		c.noteHolder(b.data, b.stat)
+	}
+	c.wasBehind = c.wasBehind || b.stat.EphemeralOwner != c.node.Session.ID()
 	c.isNext, c.isThird = c.isNextIn(now, b), c.isThirdIn(now)
 	if err := c.watchSelf(ctx); err != nil {
 		return err
@@ -162,15 +137,6 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 	}
 	c.listed, c.excluding = time.Time{}, false // the last listing has the node that is gone, and may lack newer ones
 	return granted(ctx)
-}
-
-// learn notes what the blocker's node says of the holder, and who owns it.
-func (c *contender) learn(b *blocker) {
-	c.noteOwner(b.node, b.stat)
-	if b.node == c.seen.Holder {
-		c.noteHolder(b.data, b.stat)
-	}
-	c.wasBehind = c.wasBehind || b.stat.EphemeralOwner != c.node.Session.ID()
 }
 
 // awaitChange waits for a blocker. It tells the observer what we wait for when it
@@ -279,35 +245,23 @@ func (c *contender) forgetHolder() {
 
 // watchHolder is readHolder with a watch, which is ours to stop.
 func (c *contender) watchHolder(ctx context.Context) {
-	var data []byte
-	var stat *zk.Stat
-	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
-		data, stat, w, err = c.lock.cfg.Client.GetW(under, znode.Join(c.lock.cfg.Path, c.seen.Holder))
-		return w, err
-	})
-	if err == nil {
+	under, answered := beyond(ctx)
+	data, stat, watch, err := c.lock.cfg.Client.GetW(under, znode.Join(c.lock.cfg.Path, c.seen.Holder))
+	if answered(err) == nil {
 		c.first = watch
 		c.noteHolder(data, stat)
 	}
 }
 
-// readHolder finds out who holds the lock, for the caller's error. The attempt
-// does not fail if that does not work.
+// readHolder finds out who holds the lock, for the caller's error, unless that is known.
+// The attempt does not fail if that does not work.
 func (c *contender) readHolder(ctx context.Context) {
-	if c.seen.Holder == "" {
+	if c.seen.Holder == "" || c.seen.HasRead() {
 		return
 	}
 	data, stat, err := c.lock.cfg.Client.Get(ctx, znode.Join(c.lock.cfg.Path, c.seen.Holder))
 	if err == nil {
 		c.noteHolder(data, stat)
-	}
-}
-
-// readNewHolder is readHolder for a holder whose data is not known yet. It
-// costs one request for each holder that a waiter sees.
-func (c *contender) readNewHolder(ctx context.Context) {
-	if c.seen.HolderSince.IsZero() {
-		c.readHolder(ctx)
 	}
 }
 
@@ -317,23 +271,33 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.noteOwner(c.seen.Holder, stat)
 }
 
-// watchBeyond sets a watch by a request that ends with ctx. The watch does not.
-func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watch, error)) (*framework.Watch, error) {
+// beyond returns a context for a request that sets a watch. The request ends with ctx.
+// The watch does not. The function returned must be called with the request's error,
+// and returns the error for the caller.
+func beyond(ctx context.Context) (under context.Context, answered func(error) error) {
 	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	complete := false
-	defer func() { // the user's code may panic, such as a tracer
-		if !complete {
-			cancel(nil)
+	return under, func(err error) error {
+		if !release() {
+			return reason.OfContext(ctx)
 		}
-	}()
-	watch, err := set(under)
-	if !release() {
-		return nil, reason.OfContext(ctx)
+		if err != nil {
+			cancel(err)
+		}
+		return err
 	}
-	if err != nil {
-		return nil, err
+}
+
+var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
+
+// noteOwner notes who owns a node ahead. A node that no session owns stays until
+// somebody deletes it: a tool has made it, or a backup was restored. A contender that
+// waits says so in the log, once for each lock object.
+func (c *contender) noteOwner(node string, stat *zk.Stat) {
+	c.seen.noteOwner(node, stat.EphemeralOwner)
+	if stat.EphemeralOwner != 0 || !c.attempt.Wait || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
+		return
 	}
-	complete = true
-	return watch, nil
+	of := &c.lock.cfg
+	event.OfLock(of.Client, of.Path).Emit(eventUnowned, nil, event.Of(of.Client, znode.Join(of.Path, node)).Path())
 }

@@ -8,14 +8,12 @@ import (
 )
 
 // memory is what the goroutines of a lane have seen. An acquire that waits in the
-// process makes no request, and one at the server may end before it has seen the
-// queue, or the data of the holder's node. Their errors say what others have seen.
+// process makes no request, and a driver may end before it has seen the queue, or the
+// data of the holder's node. Their errors say what others of the client have seen.
 // It is protected by the lane's mutex.
 type memory struct {
-	seen     NotAdmitted  // the server's queue as one of us saw it last
-	keepsOut bool         // that queue keeps those out, too, that share the lock
-	beyond   *NotAdmitted // the queue that the holder is in, as it saw that last; may be nil
-	trouble  error        // the last error that the driver has outlasted, or nil
+	seen      NotAdmitted // the server's queue as a goroutine of the lane saw it last
+	lastError error       // the last error that the driver has retried after, or nil
 }
 
 // noteBlocked records the state of the server's queue, as the driver has seen it that
@@ -24,26 +22,42 @@ func (q *lane) noteBlocked(w *waiter, r NotAdmitted) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r.RecallHolder(q.seen)
-	q.seen, q.keepsOut = r, w.isShared() || !w.of.isReader(r.Holder)
-	q.turnAwayLocked(w.seat, r, r.Ahead+1)
+	q.seen = r
+	w.seat.reading.turnAwayLocked(r, r.Ahead+1)
+}
+
+// noteAnew is called when a driver lost its node: others need not be ahead of the next.
+func (q *lane) noteAnew(w *waiter) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r := w.seat.reading; r != nil {
+		r.isBlocked = false
+	}
+}
+
+// noteBeyond records another queue that the lock's holder waits in, for the errors of
+// goroutines that wait for the lock. The zero value says that the holder does not wait
+// any more.
+func (q *lane) noteBeyond(r NotAdmitted) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r.RecallHolder(q.seen)
+	q.seen = r
 }
 
 // noteOursLocked records that a seat of ours has the lock.
-func (q *lane) noteOursLocked(s *Seat) {
-	q.seen, q.keepsOut = s.ours(), !s.shared
-	q.trouble = nil
-}
+func (q *lane) noteOursLocked(s *Seat) { q.seen, q.lastError = s.ours(), nil }
 
 // forgetLocked drops the state of the queue if a seat of ours has the lock there:
 // the node is given up. Another of ours may share the lock.
 func (q *lane) forgetLocked(s *Seat) {
 	if q.line.len() == 0 {
-		q.trouble = nil
+		q.lastError = nil
 	}
 	if len(s.nodes) == 0 || q.seen.Holder != s.ours().Holder {
 		return
 	}
-	q.seen, q.keepsOut = NotAdmitted{}, false
+	q.seen = NotAdmitted{}
 	for _, other := range q.live {
 		if other.hasNodes() {
 			q.noteOursLocked(other)
@@ -51,44 +65,30 @@ func (q *lane) forgetLocked(s *Seat) {
 	}
 }
 
-// standing returns the newest that is known of the server's queue.
-func (q *lane) standing() NotAdmitted {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.standingLocked()
-}
-
-func (q *lane) standingLocked() NotAdmitted {
-	switch {
-	case !q.seen.Seen.IsZero():
-		return q.seen
-	case q.beyond != nil:
-		return *q.beyond
-	}
-	return NotAdmitted{}
-}
-
-// standingBehind is standing for a goroutine that has some of its client ahead in the
-// lane. A driver of theirs may have others ahead, whom it saw at the server.
+// standingBehind returns what is known of the server's queue, for a goroutine that has
+// some of its client ahead in the lane.
 func (q *lane) standingBehind(ours int) NotAdmitted {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r := q.standingLocked()
+	r := q.seen
 	r.Ahead = q.aheadLocked(ours)
 	return r
 }
 
+// aheadLocked returns how many contenders are ahead of a goroutine that has some of its
+// client ahead in the lane. A driver of theirs may have others ahead at the server.
 func (q *lane) aheadLocked(ours int) int {
 	if s := q.seat; s != nil && s.driver != nil {
 		return max(ours, q.seen.Ahead+1+ours-len(q.live))
 	}
-	return max(ours, q.standingLocked().Ahead)
+	return max(ours, q.seen.Ahead)
 }
 
-// keepsOutLocked reports whether others keep one out that waits here, and has not
+// keepsOutLocked reports whether others keep a goroutine out that waits here, and has not
 // seen the queue. Readers that it would share the lock with do not.
 func (q *lane) keepsOutLocked(w *waiter) bool {
-	return !w.isShared() || q.keepsOut || q.line.alone > 0 || q.seat != nil && !q.seat.shared
+	s := q.seat
+	return !w.isShared() || q.line.alone > 0 || s != nil && (s.reading == nil || s.reading.isBlocked)
 }
 
 // standingOf returns the place of a waiter now. That is at least what one of
@@ -99,10 +99,9 @@ func (q *lane) standingOf(w *waiter) flight.Standing {
 	if !q.keepsOutLocked(w) {
 		return flight.Standing{}
 	}
-	seen := q.standingLocked()
 	at := flight.Standing{
-		Seen: seen.Seen, Ahead: seen.Ahead,
-		Holder: flight.Contender{Node: seen.Holder, Data: seen.HolderData, Since: seen.HolderSince},
+		Seen: q.seen.Seen, Ahead: q.seen.Ahead,
+		Holder: flight.Contender{Node: q.seen.Holder, Data: q.seen.HolderData, Since: q.seen.HolderSince},
 	}
 	if before := q.line.before(w); before >= 0 {
 		at.Ahead = q.aheadLocked(len(q.live) + before)
@@ -110,59 +109,41 @@ func (q *lane) standingOf(w *waiter) flight.Standing {
 	return at
 }
 
-// complete adds to the refusal of a driver what others have seen. One that had no
-// node yet is behind all others of ours. But one that would share the lock with them
+// complete adds to the refusal of a driver what others have seen. A driver that had no
+// node yet is behind all others of ours. But a reader that would share the lock with them
 // is not kept out by them.
 func (q *lane) complete(r *NotAdmitted, w *waiter, queued bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if w.isShared() && r.Seen.IsZero() && !q.keepsOut {
+	if in := w.seat.reading; in != nil && r.Seen.IsZero() && !in.isBlocked {
 		return
 	}
-	r.Recall(q.standingLocked())
+	r.Recall(q.seen)
 	if !queued {
 		r.Ahead = max(r.Ahead, len(q.live)-1)
 	}
 }
 
-// noteTrouble records an error that the driver has outlasted, or with nil that all is
-// well for it. Those behind it make no requests, so that they meet no trouble
-// themselves. The end of its own ctx is none of theirs.
-func (q *lane) noteTrouble(ctx context.Context, err error) {
+// noteError records an error that the driver has retried after, or nil when a request
+// has succeeded. Goroutines behind the driver make no requests, so that they meet no
+// errors themselves. The end of the driver's ctx does not concern them.
+func (q *lane) noteError(ctx context.Context, err error) {
 	if reason.IsOfContext(ctx, err) {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.trouble = err
+	q.lastError = err
 }
 
-// NoteBeyond records how things stand behind the lock, for the errors of those who
-// do not get so far: its holder has seen another queue.
-func (h *Hold) NoteBeyond(r NotAdmitted) {
-	q := h.seat.lane
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !r.Seen.IsZero() && q.beyond != nil {
-		r.Recall(*q.beyond)
+// refuseGone returns the error of an acquire whose context has ended while it waited
+// in the line.
+func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
+	var r NotAdmitted
+	if ahead := q.leave(ctx, w); ahead > 0 {
+		r = q.standingBehind(ahead)
 	}
-	q.beyond = &r
-}
-
-// NoteTroubleBeyond records an error that the holder has outlasted behind the lock, or
-// with nil that all is well for it, under its ctx.
-func (h *Hold) NoteTroubleBeyond(ctx context.Context, err error) { h.seat.lane.noteTrouble(ctx, err) }
-
-// Beyond returns what was recorded by NoteBeyond last.
-func (l *Lock) Beyond() NotAdmitted {
-	q := lanes.lookUp(laneKeyOf(l))
-	if q == nil {
-		return NotAdmitted{}
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.beyond == nil {
-		return NotAdmitted{}
-	}
-	return *q.beyond
+	r.Err = ErrorOf(ctx, reason.OfContext(ctx), w.lastError)
+	w.of.noteOutage(ctx, &r) // even if no contender is ahead: the driver may not have noticed
+	return w.of.Refuse(ctx, &r)
 }

@@ -11,54 +11,53 @@ import (
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
-// A lock with a minimum hold stays for that long from its grant, also if its
-// holder releases it sooner. Nobody gets it meanwhile, and no goroutine of this
-// process either. One goroutine owns the node then, and
-// deletes it when the time is over. If the client is closed, it leaves the node
-// to the servers.
-
-// stayUntil is when the minimum hold is over.
-func (h *Hold) stayUntil() time.Time { return h.since.Add(h.policy.MinimumHold) }
-
-// heldFor returns for how long this client has the lock.
-func (s *Seat) heldFor() time.Duration { return time.Since(s.granted) }
+// minimumHold keeps a lock for a time from its grant, even if its holder releases it
+// sooner. No contender gets the lock meanwhile, and no goroutine of this process. One
+// goroutine owns the node then, and deletes it when the time is over. If the client is
+// closed, it leaves the node to the servers.
+type minimumHold struct {
+	hold   *Hold
+	until  time.Time
+	unkeep func()                    // the end of the client need not spare the node any more
+	retell func(ctx context.Context) // tells others of the release, if the release itself could not; or nil
+}
 
 // holdAtLeast begins the minimum hold, if there is one: the end of the client
 // spares the node.
-func (q *lane) holdAtLeast(h *Hold) {
-	if h.policy.MinimumHold > 0 {
-		h.since = time.Now()
-		n := h.seat.nodes[0]
-		unkeep := insider.Of(h.seat.terms.Client).KeepUntil(n.Session.ID(), n.Path, h.stayUntil())
-		q.mu.Lock()
-		h.seat.unkeep = unkeep
-		q.mu.Unlock()
+func holdAtLeast(h *Hold) {
+	if h.policy.MinimumHold <= 0 {
+		return
 	}
+	m := &minimumHold{hold: h, until: time.Now().Add(h.policy.MinimumHold)}
+	s, n := h.seat, h.seat.nodes[0]
+	m.unkeep = insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, m.until)
+	s.lane.mu.Lock()
+	s.minimum = m
+	s.lane.mu.Unlock()
 }
 
 // waive ends the minimum hold of a seat that is Leaving. A client that is closed has
 // spared the node already, or is about to.
-func (s *Seat) waive() {
-	if s.lane == nil || framework.Extend(s.terms.Client).Context().Err() != nil {
+func waive(s *Seat) {
+	if s.lane == nil || framework.Extend(s.client).Context().Err() != nil {
 		return
 	}
 	s.lane.mu.Lock()
-	unkeep := s.unkeep
+	m := s.minimum
 	s.lane.mu.Unlock()
-	if unkeep != nil {
-		unkeep()
+	if m != nil {
+		m.unkeep()
 	}
 }
 
-// mustRest reports whether the minimum hold is not over.
-func (h *Hold) mustRest() bool {
-	return h.policy.MinimumHold > 0 && time.Now().Before(h.stayUntil())
-}
-
-// rest parks a seat for the rest of its minimum hold. It reports false if the
-// lock is lost, or if somebody has asked for it: then it goes with the release. An
-// interruption does not end it: nobody works under it.
-func (s *Seat) rest(h *Hold) bool {
+// begin parks a seat whose holder releases it for the rest of its minimum hold. It
+// returns false if the time is over, the lock is lost, or somebody has asked for it: then
+// it goes with the release. An interruption does not end it: nobody works under it.
+func (m *minimumHold) begin() bool {
+	if m == nil || !time.Now().Before(m.until) {
+		return false
+	}
+	s := m.hold.seat
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.session().Context()
@@ -70,27 +69,22 @@ func (s *Seat) rest(h *Hold) bool {
 		return false
 	}
 	s.trusted = session
-	s.watched.goOnLocked(lost)
-	return s.unseatLocked(h)
+	if lost && s.watched.begun { // a look that the interruption has ended is made again by the next Watch
+		s.watched.begun, s.watched.own = false, nil
+	}
+	return s.unseatLocked(m.hold)
 }
 
 // rest keeps a released seat until its minimum hold is over.
-func (q *lane) rest(ctx context.Context, h *Hold) {
-	s := h.seat
+func (m *minimumHold) rest(ctx context.Context) {
+	s := m.hold.seat
 	s.forget()
-	r := &rest{hold: h}
 	defer func() { // also if the user's code panics, such as a context
-		if !framework.Extend(s.terms.Client).Go(r.run) { // the client is closed
-			q.vacate(s)
+		if !framework.Extend(s.client).Go(m.run) { // the client is closed
+			s.vacate()
 		}
 	}()
-	r.tell(ctx)
-}
-
-// rest is a lock that was released, for the rest of its minimum hold.
-type rest struct {
-	hold   *Hold
-	retell func(ctx context.Context) // tells others of the release, if the release itself could not; or nil
+	m.tell(ctx)
 }
 
 // tell lets the goroutines of this process and, by the data of the node, all
@@ -100,12 +94,12 @@ type rest struct {
 // written the node before, that is a request to give the lock up, which run reads.
 // After a lost reply, the write is made again over the same version: it is refused if
 // the first one was applied.
-func (r *rest) tell(ctx context.Context) {
-	h, s := r.hold, r.hold.seat
+func (m *minimumHold) tell(ctx context.Context) {
+	h, s := m.hold, m.hold.seat
 	q := s.lane
 	q.mu.Lock()
 	if !q.key.exactData {
-		s.terms.Data = identity.Kept(s.terms.Data, h.stayUntil())
+		s.data = identity.Kept(s.data, m.until)
 	}
 	q.noteOursLocked(s)
 	q.mu.Unlock()
@@ -114,26 +108,26 @@ func (r *rest) tell(ctx context.Context) {
 	}
 	write := func(ctx context.Context) error {
 		const unwritten = 0
-		_, err := s.terms.Client.Set(ctx, s.nodes[0].Path, s.terms.Data, unwritten)
+		_, err := s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten)
 		return err
 	}
 	under, done := h.duringRelease(ctx)
 	defer done()
 	if err := write(under); err != nil && !framework.IsRefusal(err) {
-		recovery := follow.Recovery{Client: s.terms.Client, Ends: framework.IsRefusal}
-		r.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
+		recovery := follow.Recovery{Client: s.client, Ends: framework.IsRefusal}
+		m.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
 	}
 }
 
 // run waits until the minimum hold is over, and deletes the node.
-func (r *rest) run(ctx context.Context) {
-	s := r.hold.seat
-	if r.retell != nil {
+func (m *minimumHold) run(ctx context.Context) {
+	s := m.hold.seat
+	if m.retell != nil {
 		waiting, over := context.WithCancel(ctx)
 		defer over()
-		framework.Extend(s.terms.Client).Go(func(context.Context) { r.retell(waiting) })
+		framework.Extend(s.client).Go(func(context.Context) { m.retell(waiting) })
 	}
-	timer := time.NewTimer(time.Until(r.hold.stayUntil()))
+	timer := time.NewTimer(time.Until(m.until))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -141,11 +135,11 @@ func (r *rest) run(ctx context.Context) {
 	case <-s.Over():
 	case <-s.session().Context().Done():
 		if reason.Is(context.Cause(s.session().Context()), framework.ErrClosed) {
-			s.lane.vacate(s)
+			s.vacate()
 			return
 		}
 	case <-ctx.Done():
-		s.lane.vacate(s)
+		s.vacate()
 		return
 	}
 	s.retire()

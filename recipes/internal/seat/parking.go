@@ -11,137 +11,102 @@ import (
 	"github.com/gocurator/curator/recipes/internal/order"
 )
 
-// parking is what a seat needs that stays in the process when it is released. A watch
-// on the server's queue tells of others. No parked seat has a goroutine: its timer
-// and its watches call unpark, and the session calls lose. It is protected by
-// lane.mu.
+// parking lets a seat stay in the process while no goroutine holds it. A seat has it
+// from the moment on at which a policy that parks seats has set a watch on the server's
+// queue. No parked seat has a goroutine: its timer and its watches call unpark, and the
+// session calls lose. It is protected by lane.mu.
 type parking struct {
-	parks  bool        // of a lock that some share, readers alone are kept
-	rests  bool        // it stays for its minimum hold, and nobody gets it
-	unkeep func()      // the end of the client need not spare the node any more; may be nil
-	others heard       // of others in the queue; without a watch if none was set
+	seat   *Seat
+	others heard       // the watch on the queue, which fires when another contender arrives
 	timer  *time.Timer // unparks the seat when it was idle for too long; nil before that
 }
 
-// mayPark reports whether the policy lets the seat stay in the process.
-func (h *Hold) mayPark() bool {
-	s := h.seat
-	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && s.mayPass() && s.isConnected()
-}
-
-// mayParkLocked reports whether nobody else wants the lock, as far as this client has
-// heard.
-func (s *Seat) mayParkLocked() bool { return s.others.watch != nil && !s.othersCame() && !s.closed }
-
-// mustHeed reports whether the last holder's release must set the watch on the queue,
-// because the seat could be parked then.
-func (q *lane) mustHeed(h *Hold) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	s := h.seat
-	return h.mayPark() && s.others.watch == nil && !s.closed && s.isLast()
-}
-
-// othersCame reports whether somebody else may have queued since the watch was set.
-func (s *Seat) othersCame() bool {
-	return s.others.watch != nil && isDone(s.others.watch)
-}
-
-// heedOthers looks at the queue with a watch, before a seat may be parked. The watch
-// also fires for those that have gone again: they have found the lock held.
-func (q *lane) heedOthers(ctx context.Context, h *Hold) {
-	under, done := h.duringRelease(ctx)
-	defer done()
-	if watch := q.alone(under, h.seat); watch != nil {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		h.seat.heedLocked(watch)
-	}
-}
-
 // heedLocked has a parked seat given up when a watch on the queue fires, and readers
-// look again before they join.
-func (s *Seat) heedLocked(watch *framework.Watch) {
-	if s.others.watch != nil {
-		s.others.forget()
+// re-read the queue before they join.
+func heedLocked(s *Seat, watch *framework.Watch) {
+	if s.parking == nil {
+		s.parking = &parking{seat: s}
+	} else {
+		s.parking.others.forget()
 	}
-	s.others = heard{watch, watch.AfterFunc(func() { s.lane.hearOfOthers(s) })}
+	s.parking.others = heard{watch, watch.AfterFunc(func() { unpark(s) })}
 }
 
-func (q *lane) hearOfOthers(s *Seat) {
-	q.mu.Lock()
-	s.listed = time.Time{}
-	q.mu.Unlock()
-	q.unpark(s)
-}
-
-// alone watches the server's queue for those that want the lock alone, or for all
-// others if nobody shares it. The watch is nil if there are some, or no answer. The
-// request ends with ctx. The watch does not, and nobody stops it: the deletion of the
-// node makes it fire, which saves a request. If the node is gone already, alone stops
-// the watch.
-func (q *lane) alone(ctx context.Context, s *Seat) *framework.Watch {
-	var names []string
-	node := s.nodes[0]
-	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
-		names, _, w, err = s.terms.Client.ChildrenW(under, path.Dir(node.Path))
-		return w, err
-	})
-	name := path.Base(node.Path)
-	there, alone := standsAlone(name, names, s.excluding)
-	switch {
-	case err != nil:
-		return nil
-	case !there:
-		watch.Stop()
-		return nil
-	case !alone:
-		return nil
-	}
-	return watch
-}
+// isAlone reports whether no other contender has queued since the watch was set.
+func (p *parking) isAlone() bool { return p != nil && !isDone(p.others.watch) }
 
 // parkLocked keeps a seat that is Parked for the next goroutine, for a time. If the
-// client has too many, the one that was idle for the longest time goes.
-func (q *lane) parkLocked(s *Seat, idle time.Duration) {
+// client has too many, the seat that was idle for the longest time goes.
+func (p *parking) parkLocked(idle time.Duration) {
+	s := p.seat
 	s.contended = false
-	q.noteOursLocked(s)
-	if s.timer == nil {
-		s.timer = time.AfterFunc(idle, func() { q.unpark(s) })
+	s.lane.noteOursLocked(s)
+	if p.timer == nil {
+		p.timer = time.AfterFunc(idle, func() { unpark(s) })
 	} else {
-		s.timer.Reset(idle)
+		p.timer.Reset(idle)
 	}
 	if evicted := parked.add(s); evicted != nil {
-		go evicted.lane.unpark(evicted) // its lane's mutex may not be locked while this one is
+		go unpark(evicted) // its lane's mutex may not be locked while this one is
 	}
 }
 
 // stopTimerLocked is for a seat that is taken, or given up.
-func (s *Seat) stopTimerLocked() {
-	if s.timer != nil {
-		s.timer.Stop()
-		parked.remove(s)
+func (p *parking) stopTimerLocked() {
+	if p != nil && p.timer != nil {
+		p.timer.Stop()
+		parked.remove(p.seat)
 	}
 }
 
-// unpark gives a parked seat up. It does nothing if somebody has the lock by now.
-func (q *lane) unpark(s *Seat) {
+// forgetLocked is for a seat that is vacated.
+func (p *parking) forgetLocked() {
+	if p != nil {
+		p.stopTimerLocked()
+		p.others.forget()
+	}
+}
+
+// unpark gives a parked seat up, unless it stays for its minimum hold. If goroutines have
+// the lock by now, readers re-read the queue before they join.
+func unpark(s *Seat) {
+	q := s.lane
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if s.State() == Parked && !s.rests {
+	if s.reading != nil {
+		s.reading.listed = time.Time{}
+	}
+	if s.State() == Parked && s.minimum == nil {
 		q.unparkLocked(s)
 		q.decideLocked()
 		q.finishLocked()
 	}
 }
 
-func (q *lane) unparkLocked(s *Seat) {
-	q.vacateLocked(s)
-	if s.become(Leaving) {
-		s.unwatch()
-		deleteInBackground(s.terms.Client, s.nodes)
-		s.gone(nil)
+// watchAlone watches the server's queue for contenders that exclude a seat. The watch is
+// nil if there are some, or no answer. The request ends with ctx. The watch does not,
+// and nobody stops it: the deletion of the node makes it fire, which saves a request. If
+// the node is gone already, watchAlone stops the watch.
+func watchAlone(ctx context.Context, s *Seat) *framework.Watch {
+	under, answered := beyond(ctx)
+	names, _, watch, err := s.client.ChildrenW(under, path.Dir(s.nodes[0].Path))
+	if answered(err) != nil {
+		return nil
 	}
+	there, alone := standsAlone(s, names)
+	if !there {
+		watch.Stop()
+	}
+	if !alone || !there {
+		return nil
+	}
+	return watch
+}
+
+// standsAlone reports whether a listing has the node of a seat, and none that excludes it.
+func standsAlone(s *Seat, names []string) (there, alone bool) {
+	node := path.Base(s.nodes[0].Path)
+	return slices.Contains(names, node), order.IsAlone(node, names, s.excluding...)
 }
 
 // maxParked is how many parked seats a client keeps. Each costs the server a node and
@@ -190,12 +155,4 @@ func (p *parkedSeats) forget(client framework.Extension) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.byClient, client)
-}
-
-// standsAlone reports whether a listing has a node, and none of these kinds beside it.
-func standsAlone(node string, names, kinds []string) (there, alone bool) {
-	for _, name := range names {
-		there = there || name == node
-	}
-	return there, order.IsAlone(node, names, kinds...)
 }

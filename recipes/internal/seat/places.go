@@ -13,31 +13,23 @@ import (
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
-// Limit returns how many nodes there may be. If watch is set, changed is a watch
-// that fires when the limit may be another one. It is nil if the limit cannot
-// change.
-type Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
-
 // Turn is a contender's turn to take places.
 type Turn struct {
-	Gate framework.Created // our node at the gate, which nobody passes as long as it is there
-	Open context.Context   // ends with the turn, and also with the context of Take
+	Of   *Lock           // whose nodes the places are
+	Gate *Hold           // of our node at the gate, which nobody passes as long as it is there
+	Open context.Context // ends with the turn, and also with the context of Take
 	Wanted
 
-	// Leave is called before the transaction that deletes the node at the gate.
-	Leave func()
-
-	// OnBlocked and OnTrouble hear of a wait, and of errors that it outlasts.
-	OnBlocked func(NotAdmitted)
-	OnTrouble func(error)
-
+	c    *contender
 	left bool // nobody but us watches our node at the gate any more
 }
 
-// Wanted is what a contender wants of the places.
+// Wanted is what a contender wants of the places: how many, and how many there may be.
+// If watch is set, Limit also returns a watch that fires when the limit may be another
+// one. It is nil if the limit cannot change.
 type Wanted struct {
-	N       int         // how many
-	OnLimit func(n int) // is told of the limit whenever it is read; may be nil
+	N     int
+	Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
 }
 
 // ErrTurnOver means that the turn has ended before places were taken.
@@ -49,19 +41,22 @@ var ErrTurnOver = errors.New("the turn is over")
 // that node is gone, no place is taken. The caller must delete the nodes that are
 // returned.
 //
-// A waiter outlasts every outage, as in Run.
-func (l *Lock) Take(ctx context.Context, t Turn, a Attempt) (*Hold, *NotAdmitted) {
-	c := newContender(l, a)
-	c.node, c.onBlocked, c.recovery.Tell = t.Gate, t.OnBlocked, t.OnTrouble
+// A waiter retries through every outage, as a contender does.
+func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
+	l, c, q := t.Of, newContender(t.Of, a), t.Gate.seat.lane
+	t.c, c.node, c.onBlocked = c, t.Gate.seat.nodes[0], q.noteBeyond
+	c.recovery.Tell = func(err error) { q.noteError(t.Open, err) }
 	client := framework.Extend(l.cfg.Client)
 	ctx, t.Open = client.OnTrouble(ctx, c.recovery.Note), client.OnTrouble(t.Open, c.recovery.Note)
 	for {
-		nodes, err := l.stepAtPlaces(ctx, c, &t)
+		nodes, err := t.step(ctx)
 		switch {
 		case err == nil:
 			c.recovery.Recovered()
 			l.refused.Store(nil)
-			return l.takeHold(c, nodes), nil
+			t.Gate.seat.spent.Store(true)
+			q.noteBeyond(NotAdmitted{}) // nobody is in the way any more
+			return t.hold(nodes), nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
 		case !reason.Is(err, errStale) && t.Open.Err() == nil && c.outlasts(t.Open, err):
@@ -77,10 +72,11 @@ func (l *Lock) Take(ctx context.Context, t Turn, a Attempt) (*Hold, *NotAdmitted
 	}
 }
 
-// takeHold returns the hold of places that were taken. It is nil, and the nodes go, if
+// hold returns the hold of places that were taken. It is nil, and the nodes go, if
 // they cannot be trusted by now.
-func (l *Lock) takeHold(c *contender, nodes []framework.Created) *Hold {
-	h := NewHold(l.Terms(c.data), nodes...)
+func (t *Turn) hold(nodes []framework.Created) *Hold {
+	l, c := t.Of, t.c
+	h := newHold(l, c.data, nil, nodes...)
 	if h == nil {
 		deleteInBackground(l.cfg.Client, nodes)
 		c.attempt.Trace.Distrusted(l.cfg.Client, nodes[0])
@@ -88,29 +84,30 @@ func (l *Lock) takeHold(c *contender, nodes []framework.Created) *Hold {
 	return h
 }
 
-// stepAtPlaces looks at the places once. A waiter looks without watches first, because
+// step looks at the places once. A waiter looks without watches first, because
 // that is usually enough.
-func (l *Lock) stepAtPlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
-	now, err := l.lookAtPlaces(c, t, false)
+func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
+	c := t.c
+	now, err := t.look(false)
 	if err == nil && !now.fits(t.N) && c.attempt.Wait {
-		now, err = l.lookAtPlaces(c, t, true)
+		now, err = t.look(true)
 		defer now.stop()
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case now.fits(t.N):
-		return l.takePlaces(ctx, c, t)
+		return t.take(ctx)
 	}
-	c.noteTaken(now.taken)
+	c.noteQueue(firstOf(now.taken, c.lock.cfg.Kinds), len(now.taken))
 	if !c.attempt.Wait {
 		c.readHolder(t.Open)
 		return nil, errHeld
 	}
-	c.readNewHolder(t.Open)
+	c.readHolder(t.Open)
 	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, trace.Other{}, c.holder())
 	c.tellBlocked()
-	err = c.await(t.Open, changes{doneOf(now.changed), doneOf(now.limited), doneOf(now.gate)}, nil)
+	err = c.await(t.Open, now.changes(), nil)
 	if reason.Is(err, errAgain) {
 		c.attempt.Trace.Woken(false)
 	}
@@ -121,18 +118,18 @@ func (l *Lock) stepAtPlaces(ctx context.Context, c *contender, t *Turn) ([]frame
 const mostPlaces = 1 << 20
 
 // take makes the nodes in the place of ours at the gate.
-func (l *Lock) takePlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
+func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	if t.N > mostPlaces {
 		return nil, framework.ErrRequestTooLarge
 	}
-	of := &l.cfg
+	of := &t.Of.cfg
 	ops := make([]framework.TxnOp, t.N, t.N+1)
 	for i := range ops {
-		ops[i] = l.createOp(c.data)
+		ops[i] = framework.CreateOp(t.Of.newNode, t.c.data, asPlace...)
 	}
-	t.Leave()
+	t.Gate.seat.Unwatch()
 	t.left = true
-	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.Gate.Path, framework.AnyVersion))...)
+	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.c.node.Path, framework.AnyVersion))...)
 	var failed *framework.TxnError
 	switch {
 	case reason.As(err, &failed) && failed.Index == t.N && reason.Is(err, zk.ErrNoNode):
@@ -140,120 +137,78 @@ func (l *Lock) takePlaces(ctx context.Context, c *contender, t *Turn) ([]framewo
 	case err != nil:
 		return nil, err
 	}
-	nodes, given := createdBy(results[:t.N]), false
-	defer func() {
-		for _, n := range nodes {
-			if !given { // the caller has gone, or a context of the user's own has panicked
-				framework.Extend(of.Client).DeleteInBackground(n.Path)
-			}
-		}
-	}()
+	nodes := make([]framework.Created, t.N)
+	for i, r := range results[:t.N] {
+		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
+	}
 	if err := granted(ctx); err != nil {
+		deleteInBackground(of.Client, nodes)
 		return nil, err
 	}
-	given = true
 	return nodes, nil
 }
 
 // taken is a look at the places.
 type taken struct {
-	taken            []string
-	limit            int
-	changed, limited *framework.Watch // of the places, and of the limit; nil if there is none
-	gate             *framework.Watch // of our node at the gate; nil if its claim watches it
+	taken   []string
+	limit   int
+	watches [3]*framework.Watch // of the places, the limit, and our node at the gate; each may be nil
 }
 
 func (l taken) fits(n int) bool { return n <= l.limit-len(l.taken) }
 
 func (l taken) stop() {
-	for _, w := range []*framework.Watch{l.changed, l.limited, l.gate} {
+	for _, w := range l.watches {
 		if w != nil {
 			w.Stop()
 		}
 	}
 }
 
-func doneOf(w *framework.Watch) <-chan struct{} {
-	if w == nil {
-		return nil
+// changes are what ends the wait after a look.
+func (l taken) changes() (first changes) {
+	for i, w := range l.watches {
+		if w != nil {
+			first[i] = w.Done()
+		}
 	}
-	return w.Done()
+	return first
 }
 
 // look looks at the places and at the limit. If the parent is missing, no place
 // is taken, and none will be before our turn ends.
-func (l *Lock) lookAtPlaces(c *contender, t *Turn, watch bool) (now taken, err error) {
-	ctx, of := t.Open, &l.cfg
+func (t *Turn) look(watch bool) (now taken, err error) {
+	ctx, of := t.Open, &t.Of.cfg
 	if watch {
-		now.taken, _, now.changed, err = of.Client.ChildrenW(ctx, of.Path)
+		now.taken, _, now.watches[0], err = of.Client.ChildrenW(ctx, of.Path)
 	} else {
 		now.taken, err = insider.Of(of.Client).Siblings(ctx, of.Path)
 	}
 	if err == nil {
-		l.warnOfOthers(now.taken)
+		t.Of.warnOfOthers(now.taken)
 	}
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		now.limit, now.limited, err = l.readLimit(ctx, t.Wanted, watch)
+		now.limit, now.watches[1], err = t.Limit(ctx, watch)
 	}
 	if err == nil && t.left && watch {
 		there := false
-		if there, _, now.gate, err = of.Client.ExistsW(ctx, c.node.Path); err == nil && !there {
+		if there, _, now.watches[2], err = of.Client.ExistsW(ctx, t.c.node.Path); err == nil && !there {
 			err = errStale
 		}
 	}
-	if c.node.Session.Context().Err() != nil {
+	if t.c.node.Session.Context().Err() != nil {
 		err = errStale
 	}
 	return now, err
 }
 
-// readLimit reads the limit, and tells it.
-func (l *Lock) readLimit(ctx context.Context, want Wanted, watch bool) (n int, changed *framework.Watch, err error) {
-	n, changed, err = l.cfg.Count(ctx, watch)
-	if err == nil && want.OnLimit != nil {
-		want.OnLimit(n)
-	}
-	return n, changed, err
-}
-
-// noteTaken records how many places are taken, and by whom the first, to name one
-// in errors.
-func (c *contender) noteTaken(names []string) {
+// firstOf returns the node of the first contender in a listing, to name it in errors.
+func firstOf(names, kinds []string) string {
 	var first order.Entry
-	for e := range order.InListing(names, c.lock.cfg.Kinds...).Each {
+	for e := range order.InListing(names, kinds...).Each {
 		if first.Node == "" || order.Compare(e, first) < 0 {
 			first = e
 		}
 	}
-	c.noteQueue(first.Node, len(names))
-}
-
-// createOp returns the operation that makes a contender's node in a transaction.
-func (l *Lock) createOp(data []byte) framework.TxnOp {
-	return framework.CreateOp(l.newNode, data,
-		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
-}
-
-// createdBy returns the nodes that the operations of a transaction have made.
-func createdBy(results []framework.TxnResult) []framework.Created {
-	nodes := make([]framework.Created, len(results))
-	for i, r := range results {
-		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
-	}
-	return nodes
-}
-
-// LookFirst refuses an attempt that does not wait, if the last one was refused less
-// than looksLast ago and the places that are wanted do not fit now. It returns nil if
-// the attempt has to take its turn.
-func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
-	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
-		limit, _, err := l.readLimit(ctx, want, false)
-		if err != nil || want.N <= limit-len(names) {
-			return err
-		}
-		c.noteTaken(names)
-		c.recallHolder(ctx)
-		return errHeld
-	})
+	return first.Node
 }

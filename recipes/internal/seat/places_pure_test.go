@@ -29,7 +29,7 @@ func TestPlacesAreTakenByEverybody(t *testing.T) {
 				lock: &Lock{cfg: Config{Path: "/s/leases", Kinds: []string{"lease-"}}},
 				seen: NotAdmitted{Ahead: 9, Holder: "has gone"},
 			}
-			c.noteTaken(tc.children)
+			c.noteQueue(firstOf(tc.children, c.lock.cfg.Kinds), len(tc.children))
 			require.WithinDuration(t, time.Now(), c.seen.Seen, time.Minute)
 			c.seen.Seen = time.Time{}
 			require.Equal(t, NotAdmitted{Ahead: tc.ahead, Holder: tc.holder}, c.seen)

@@ -225,3 +225,28 @@ func TestLostNodeStaysForTheLastReader(t *testing.T) {
 		require.Empty(t, srv.Children("/l"))
 	})
 }
+
+// A reader waits behind a writer, and its session ends. The writer releases the lock. A
+// try that arrives while the reader queues again waits for the answer to that, as it
+// would for its own.
+func TestTryOfAReaderAfterALostSessionIsNotRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		writer := acquire(t, writers(connect(t, srv)))
+		writer.won()
+		first := acquire(t, readers(c))
+		require.True(t, first.waits())
+		srv.Session(c.SessionID()).Expire()
+		writer.release()
+		create := srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(time.Second)})
+		require.NoError(t, c.WaitConnected(t.Context()))
+		for create.Hits() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		lease, err := readers(c).Acquire(t.Context(), false)
+		require.NoError(t, err)
+		require.NotNil(t, lease, "it was refused")
+		require.Equal(t, first.won().Path(), lease.Path())
+		first.release()
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
@@ -11,82 +12,34 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// outcome is what becomes of a seat when a hold on it ends.
-type outcome uint8
-
-const (
-	stays    outcome = iota // others hold it, or it was handed on, or is parked
-	rests                   // nobody gets it until its minimum hold is over
-	goesBack                // its nodes are deleted
-)
-
-// release decides what becomes of a seat whose holder gives it up: it is handed on,
-// parked or given back. A seat can be parked only if nobody else queues, which may
-// take a request. That comes first, and everything is judged again behind it.
-func (q *lane) release(ctx context.Context, h *Hold) error {
-	s := h.seat
-	decided := false
-	defer func() {
-		if !decided { // the user's code has panicked, such as a retry policy
-			h.drop()
-		}
-	}()
-	if h.policy.CachedUses > 0 && q.mustHeed(h) {
-		q.heedOthers(ctx, h)
-	}
-	what := q.decideRelease(h)
-	decided = true
-	switch what {
-	case rests:
-		q.rest(ctx, h)
-	case goesBack:
-		return s.giveBack(ctx, h)
-	}
-	return nil
-}
-
-func (q *lane) decideRelease(h *Hold) outcome {
-	s := h.seat
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if h.mustRest() && s.rest(h) {
-		s.rests = true
-		return rests
-	}
-	if !s.unseat(h) {
-		return stays
-	}
-	next := q.line.first()
-	switch {
-	case !s.mayPass():
-	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.mayParkLocked()):
-		q.sitLocked(next, s)
-		return stays
-	case next == nil && h.mayPark() && s.mayParkLocked() && s.park():
-		q.parkLocked(s, h.policy.CachedIdle)
-		return stays
-	}
-	s.become(Leaving)
-	return goesBack
-}
-
 // mayHandOn reports whether the policy lets the next goroutine of the client have the
 // seat, although others may wait.
 func (h *Hold) mayHandOn() bool {
 	s := h.seat
-	return s.turns <= h.policy.HandOvers && s.heldFor() < h.policy.HandOver
+	return s.turns <= h.policy.HandOvers && time.Since(s.granted) < h.policy.HandOver
 }
 
-// giveUp ends a hold without shares, and returns why a node may still exist.
+// giveUp ends a hold without shares, and returns why a node may still exist. It decides
+// what becomes of the seat: it is handed on, parked or given back. A seat can be parked
+// only if no other contender queues, which may take a request. That comes first, and
+// everything is judged again after it.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
+	s := h.seat
 	defer h.Trace().Gone()
 	defer func() { h.Trace().Released(ctx, err) }()
-	if q := h.seat.lane; q != nil {
-		return q.release(ctx, h)
+	if s.lane != nil {
+		if h.policy.CachedUses > 0 {
+			h.heedOthers(ctx)
+		}
+		switch s.lane.decideRelease(h) {
+		case stays:
+			return nil
+		case rests:
+			s.minimum.rest(ctx)
+			return nil
+		}
 	}
-	h.seat.unseat(h)
-	h.seat.become(Leaving)
-	return h.seat.giveBack(ctx, h)
+	return s.giveBack(ctx, h)
 }
 
 // giveUpSoon is giveUp for callers that do not wait without a connection. It
@@ -95,16 +48,15 @@ func (h *Hold) giveUp(ctx context.Context) (err error) {
 // one at the beginning: what comes after a break does not wait for the next one's
 // answers. The error is one that the caller can act on.
 func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
-	return RefusalsIn(h.giveUp(insider.Of(h.seat.terms.Client).WhileConnected(ctx, connection)))
+	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
 // drop ends a hold that nobody has, and waits for nothing.
 func (h *Hold) drop() {
 	h.leaveAll()
 	h.end(ErrReleased)
-	if h.seat.unseat(h) {
-		h.seat.retire()
-	}
+	h.seat.unseat(h)
+	h.seat.retire()
 }
 
 // abandon ends a hold that was lost. The client deletes the nodes in the background,
@@ -115,14 +67,13 @@ func (h *Hold) drop() {
 func (h *Hold) abandon(cause error) {
 	h.end(cause)
 	h.tellLoss()
-	if h.seat.unseat(h) {
-		h.seat.retire()
-	}
+	h.seat.unseat(h)
+	h.seat.retire()
 	h.Trace().Gone()
 }
 
-// retire gives a seat up that nobody holds, lost or not. It does not wait: the client
-// deletes the nodes in the background. A reader may have joined meanwhile.
+// retire gives a seat up, lost or not, unless it has holders. It does not wait: the
+// client deletes the nodes in the background.
 func (s *Seat) retire() {
 	s.mu.Lock()
 	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
@@ -131,9 +82,9 @@ func (s *Seat) retire() {
 		return
 	}
 	s.unwatch()
-	s.waive()
-	if !s.isSpent() {
-		deleteInBackground(s.terms.Client, s.nodes)
+	waive(s)
+	if !s.spent.Load() {
+		deleteInBackground(s.client, s.nodes)
 	}
 	s.gone(nil)
 	s.vacate()
@@ -153,26 +104,29 @@ func (s *Seat) gone(err error) {
 	s.becomeLocked(Gone)
 }
 
-// giveBack deletes the nodes of a seat that is Leaving. The next goroutine gets
-// another seat when the deletion is on its way: the server handles its requests
-// behind that, and both go out in one write.
+// giveBack deletes the nodes of a seat whose last holder gives it up. The next goroutine
+// gets another seat when the deletion is on its way: the server handles its requests
+// after the deletion, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
+	s.unseat(h)
+	s.become(Leaving)
 	s.unwatch()
-	s.waive()
-	begun := false
+	waive(s)
+	answered := false
 	defer func() {
-		if !begun { // the user's tracer has panicked
-			deleteInBackground(s.terms.Client, s.nodes)
+		if !answered { // the user's code has panicked, such as a context
+			deleteInBackground(s.client, s.nodes)
 			s.vacate()
 		}
 		s.gone(err)
 	}()
-	ctx, told := h.Trace().During(ctx, s.terms.Client)
+	ctx, told := h.Trace().During(ctx, s.client)
 	defer told()
 	wait := s.beginDelete(ctx)
-	begun = true
 	s.vacate()
-	return wait()
+	err = wait()
+	answered = true
+	return err
 }
 
 // vacate lets the next goroutine have another seat, if goroutines wait for this one.
@@ -192,34 +146,32 @@ func (s *Seat) isConnected() bool { return s.connection().Err() == nil }
 // beginDelete begins to delete the nodes, and returns what waits for the answer.
 func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 	switch {
-	case s.isSpent():
+	case s.spent.Load():
 		return func() error { return nil }
 	case len(s.nodes) > 1:
 		return func() error { return s.deleteSeveral(ctx) }
 	}
 	path := s.nodes[0].Path
-	deleted := insider.Of(s.terms.Client).BeginDelete(ctx, path)
+	deleted := insider.Of(s.client).BeginDelete(ctx, path)
 	return func() error { return uninterrupted(ctx, path, deleted()) }
 }
 
 // deleteSeveral deletes several nodes in one transaction. If that fails, such as
 // because one of them is gone, they are deleted one by one, the last first.
 func (s *Seat) deleteSeveral(ctx context.Context) error {
-	left := s.nodes
-	defer func() { deleteInBackground(s.terms.Client, left) }() // if the user's code panics
-	if deleteTogether(ctx, s.terms.Client, left) == nil {
-		left = nil
+	ops := make([]framework.TxnOp, len(s.nodes))
+	for i, n := range s.nodes {
+		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
+	}
+	if _, err := s.client.Transaction(ctx, ops...); err == nil {
 		return nil
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
-		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
-		left = left[:len(left)-1]
-		if err = uninterrupted(ctx, n.Path, err); err != nil {
-			errs = append(errs, err)
-		}
+		err := s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
+		errs = append(errs, uninterrupted(ctx, n.Path, err))
 	}
-	return joined(errs)
+	return errors.Join(errs...)
 }
 
 // uninterrupted returns the error of a deletion under a context of WhileConnected. The
@@ -232,34 +184,10 @@ func uninterrupted(ctx context.Context, path string, err error) error {
 	return err
 }
 
-// deleteTogether deletes nodes by one transaction: all or none.
-func deleteTogether(ctx context.Context, c *framework.Client, nodes []framework.Created) error {
-	ops := make([]framework.TxnOp, len(nodes))
-	for i, n := range nodes {
-		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
-	}
-	_, err := c.Transaction(ctx, ops...)
-	return err
-}
-
 func deleteInBackground(c *framework.Client, nodes []framework.Created) {
 	for _, n := range nodes {
 		framework.Extend(c).DeleteInBackground(n.Path)
 	}
-}
-
-// Spent notes that the holder has deleted the nodes. The release makes no request
-// then.
-func (s *Seat) Spent() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spent = true
-}
-
-func (s *Seat) isSpent() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.spent
 }
 
 // WhileConnected returns a copy of ctx that also ends at the first interruption
@@ -289,7 +217,7 @@ type interruption struct{ error }
 // be called after them.
 func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func()) {
 	under, end := WhileConnected(ctx, h.seat.session())
-	under, wait := h.Trace().During(under, h.seat.terms.Client)
+	under, wait := h.Trace().During(under, h.seat.client)
 	return under, func() {
 		wait()
 		end()
@@ -300,23 +228,14 @@ func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func(
 // the server refuses to delete a node. The client retries all other deletions
 // by itself.
 func RefusalsIn(err error) error {
-	if err == nil {
-		return nil
-	}
-	errs := []error{err}
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		errs = several.Unwrap()
+		errs := slices.Clone(several.Unwrap())
+		return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return !framework.IsRefusal(err) })...)
 	}
-	return joined(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return !framework.IsRefusal(err) }))
-}
-
-// joined is errors.Join, but returns a single error as it is: most locks have
-// one node.
-func joined(errs []error) error {
-	if len(errs) == 1 {
-		return errs[0]
+	if framework.IsRefusal(err) {
+		return err
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // UnlessDown returns a context for the clean-up that follows an error. If the
@@ -335,3 +254,38 @@ var Ended = func() context.Context {
 	cancel()
 	return ctx
 }()
+
+// mayPark reports whether the policy lets the seat stay in the process.
+func (h *Hold) mayPark() bool {
+	s := h.seat
+	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && !s.reading.isClosed() &&
+		s.mayPass() && s.isConnected()
+}
+
+// heedOthers looks at the queue with a watch, if the seat can be parked then: this is the
+// last holder's release. The watch also fires for contenders that have left again: they
+// have found the lock held.
+func (h *Hold) heedOthers(ctx context.Context) {
+	s, q := h.seat, h.seat.lane
+	q.mu.Lock()
+	needed := h.mayPark() && s.parking == nil && s.isLast()
+	q.mu.Unlock()
+	if !needed {
+		return
+	}
+	answered := false
+	defer func() {
+		if !answered { // the user's code has panicked, such as a retry policy
+			h.drop()
+		}
+	}()
+	under, done := h.duringRelease(ctx)
+	defer done()
+	watch := watchAlone(under, s)
+	answered = true
+	if watch != nil {
+		q.mu.Lock()
+		heedLocked(s, watch)
+		q.mu.Unlock()
+	}
+}

@@ -19,9 +19,7 @@ type several struct {
 	asked context.Context // its end says that somebody asks for one of the locks
 	ask   context.CancelFunc
 
-	mu       sync.Mutex // protects the following fields
-	watching bool
-	unlisten []func() bool
+	listen sync.Once // see Requested
 }
 
 // Several returns a lease of no locks yet. It has the values of ctx.
@@ -75,7 +73,7 @@ func (l *Lease) AnyLost() bool {
 // Client returns the client of the first of several leases, or nil if there is none.
 func (l *Lease) Client() *framework.Client {
 	if all := l.Holds(); len(all) > 0 {
-		return all[0].seat.terms.Client
+		return all[0].seat.client
 	}
 	return nil
 }
@@ -91,15 +89,12 @@ func (s *several) holds() (all []*Hold) {
 
 // Requested is closed when somebody asks for one of the locks.
 func (s *several) Requested() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.watching {
-		s.watching = true
+	s.listen.Do(func() {
 		for _, h := range s.holds() {
 			h.seat.Watch()
-			s.unlisten = append(s.unlisten, context.AfterFunc(h.seat.requests(), s.ask))
+			context.AfterFunc(h.seat.requests(), s.ask)
 		}
-	}
+	})
 	return s.asked.Done()
 }
 
@@ -114,7 +109,10 @@ func (s *several) release(ctx context.Context) (err error) {
 	for i, l := range slices.Backward(leases) {
 		partings[i] = l.part()
 	}
-	return finishAll(ctx, leases, partings)
+	for i, l := range leases { // deferred, so that each is finished even if the code of the user panics in another
+		defer func() { err = errors.Join(err, l.finish(ctx, partings[i])) }()
+	}
+	return nil
 }
 
 // single returns the leases, with those that others consist of in their place.
@@ -129,16 +127,6 @@ func (s *several) single() (all []*Lease) {
 	return all
 }
 
-// finishAll goes on in any case: the user's code in a release may panic.
-func finishAll(ctx context.Context, leases []*Lease, partings []parting) (err error) {
-	if len(leases) == 0 {
-		return nil
-	}
-	last := len(leases) - 1
-	defer func() { err = errors.Join(err, finishAll(ctx, leases[:last], partings[:last])) }()
-	return leases[last].finish(ctx, partings[last])
-}
-
 // unwatch ends the contexts that follow the leases.
 func (s *several) unwatch() {
 	for _, l := range s.leases {
@@ -149,10 +137,4 @@ func (s *several) unwatch() {
 	for _, stop := range slices.Backward(s.stop) {
 		stop()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, stop := range s.unlisten {
-		stop()
-	}
-	s.watching, s.unlisten = true, nil // a later Requested hears of nothing
 }

@@ -41,11 +41,3 @@ func TestFinalStatesAreThoseThatEndASeat(t *testing.T) {
 		}
 	}
 }
-
-func TestStatesHaveNames(t *testing.T) {
-	for _, state := range allStates {
-		require.NotContains(t, state.String(), "State")
-	}
-	require.Equal(t, "queueing", Queueing.String())
-	require.Equal(t, "State(17)", State(17).String())
-}

@@ -2,7 +2,6 @@ package seat
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -58,7 +57,6 @@ func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
 	if r == nil {
 		return nil
 	}
-	a.Recall(r)
 	return l.Refuse(ctx, r)
 }
 
@@ -74,22 +72,22 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 		return nil
 	}
 	c := newContender(l, a)
-	c.refused = last
 	ctx = framework.Extend(l.cfg.Client).OnTrouble(ctx, c.recovery.Note)
 	names, parent, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
 	switch {
 	case err == nil:
 		l.warnOfOthers(names)
-		err = look(ctx, c, names, parent)
+		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next look need not read the same holder
+			c.seen.RecallHolder(last.seen)
+			c.readHolder(ctx)
+			l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
+		}
 	case reason.Is(err, zk.ErrNoNode):
 		err = nil
 	}
 	if err == nil {
 		l.refused.Store(nil)
 		return nil
-	}
-	if reason.Is(err, errHeld) { // the next look need not read the same holder
-		l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
 	}
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 	return &c.seen
@@ -107,34 +105,19 @@ func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, pa
 		return nil
 	}
 	c.noteStanding(now)
-	c.recallHolder(ctx)
 	return errHeld
 }
 
-// recallHolder reads the holder, unless the last look or attempt has read it.
-func (c *contender) recallHolder(ctx context.Context) {
-	c.seen.RecallHolder(c.refused.seen)
-	c.readNewHolder(ctx)
-}
-
-// peek returns the state of the queue without queueing. The result is the same
-// as for an attempt that does not wait and finds the lock held.
-func (l *Lock) peek(ctx context.Context) (NotAdmitted, error) {
-	children, err := insider.Of(l.cfg.Client).Siblings(ctx, l.cfg.Path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return NotAdmitted{}, nil
-	}
-	if err != nil {
-		return NotAdmitted{}, err
-	}
-	last := order.Entry{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come after all others
-	queue, err := l.resolve(ctx, last, children)
-	if err != nil {
-		return NotAdmitted{}, err
-	}
-	now := order.StandingOf(last, queue, order.Exclusive)
-	c := contender{lock: l}
-	c.noteQueue(now.First, now.Ahead)
-	c.readHolder(ctx)
-	return c.seen, nil
+// LookFirst refuses an attempt that does not wait, if the last one was refused less
+// than looksLast ago and the places that are wanted do not fit now. It returns nil if
+// the attempt has to take its turn.
+func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
+	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
+		limit, _, err := want.Limit(ctx, false)
+		if err != nil || want.N <= limit-len(names) {
+			return err
+		}
+		c.noteQueue(firstOf(names, l.cfg.Kinds), len(names))
+		return errHeld
+	})
 }

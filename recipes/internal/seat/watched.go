@@ -30,9 +30,6 @@ type watched struct {
 
 	asked    signal // somebody asks for the lock
 	byOthers signal // somebody asks by way of the server
-
-	ctx  context.Context // see lifetime; nil until somebody needs it
-	stop context.CancelFunc
 }
 
 // heard is a watch, with the function that has nothing called any more when it
@@ -66,7 +63,7 @@ func (s *Seat) beginWatch(own *ownWatch) {
 		}
 	}
 	s.mu.Unlock()
-	if s.terms.Revocable {
+	if s.revocable {
 		s.Watch()
 	}
 }
@@ -114,9 +111,6 @@ func (s *Seat) endWatchLocked() {
 	w := &s.watched
 	w.unwatchLocked()
 	w.ended = true
-	if w.stop != nil {
-		w.stop()
-	}
 }
 
 // keepNodes is Unwatch for nodes that stay. It removes their watches. That is also
@@ -136,25 +130,9 @@ func (s *Seat) keepNodes() {
 	}
 }
 
-// look reads a node, and does so again after each change. If the user's code ends the
-// goroutine, such as a retry policy, the node is read again a moment later.
+// look reads a node, and does so again after each change.
 func (s *Seat) look(i int, own *ownWatch) {
-	framework.Extend(s.terms.Client).Go(func(ctx context.Context) {
-		returned := false
-		defer func() {
-			if !returned {
-				time.AfterFunc(watchAfter, func() { s.lookAgain(i) })
-			}
-		}()
-		s.watch(ctx, i, own)
-		returned = true
-	})
-}
-
-func (s *Seat) lookAgain(i int) {
-	if s.mayWatch() {
-		s.look(i, nil)
-	}
+	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
 }
 
 // watch reads a node until there is a watch on it. ctx ends with the client. When
@@ -162,8 +140,8 @@ func (s *Seat) lookAgain(i int) {
 // that may not read its own node keeps its lock, and goes on trying. So does one
 // whose credentials are refused: the session may outlast that.
 func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
-	ctx, _ = trace.Unblocked(ctx, s.terms.Client)
-	recovery := follow.Recovery{Client: s.terms.Client, Outlasts: func(err error) bool {
+	ctx, _ = trace.Unblocked(ctx, s.client)
+	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}
 	for s.mayWatch() {
@@ -179,8 +157,7 @@ func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
 		case reason.Is(err, zk.ErrNoNode):
 			s.NodeDeleted()
 		default:
-			lifetime := s.lifetime()
-			if recovery.Wait(lifetime, err) != nil && lifetime.Err() == nil {
+			if recovery.Wait(s.session().Context(), err) != nil {
 				return
 			}
 		}
@@ -192,7 +169,7 @@ func (s *Seat) read(ctx context.Context, path string, own *ownWatch) ([]byte, *f
 	if own != nil {
 		return own.data, own.watch, nil
 	}
-	data, _, watch, err := s.terms.Client.GetW(ctx, path)
+	data, _, watch, err := s.client.GetW(ctx, path)
 	return data, watch, err
 }
 
@@ -202,33 +179,6 @@ func (s *Seat) mayWatch() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.isAliveLocked() && s.session().Context().Err() == nil
-}
-
-// lifetime returns a context that ends when the nodes are given up, or cannot be
-// trusted any more. Most locks are given up before anything needs it.
-func (s *Seat) lifetime() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := &s.watched
-	if w.ctx == nil {
-		w.ctx, w.stop = context.WithCancel(s.trusted)
-		if w.ended {
-			w.stop()
-		}
-	}
-	return w.ctx
-}
-
-// goOnLocked is for nodes that an interruption cannot take any more: nobody works under
-// them. A look that an interruption has ended is made again by the next call of Watch.
-func (w *watched) goOnLocked(interrupted bool) {
-	if w.stop != nil {
-		w.stop()
-		w.ctx, w.stop = nil, nil
-	}
-	if interrupted && w.begun {
-		w.begun, w.own = false, nil
-	}
 }
 
 // lookAfter has a node read again when its watch fires. That it does for any
@@ -241,7 +191,9 @@ func (s *Seat) lookAfter(watch *framework.Watch, i int) {
 	if !kept {
 		s.watched.set[i] = heard{watch, watch.AfterFunc(func() {
 			watch.Stop()
-			s.lookAgain(i)
+			if s.mayWatch() {
+				s.look(i, nil)
+			}
 		})}
 	}
 	s.mu.Unlock()
@@ -276,10 +228,10 @@ func (s *Seat) request(byOthers bool) {
 	}
 	s.mu.Unlock()
 	switch {
-	case s.terms.Revocable:
+	case s.revocable:
 		s.lose(ErrRevoked)
 	case s.lane != nil:
-		s.lane.unpark(s)
+		unpark(s)
 	}
 }
 
@@ -311,4 +263,67 @@ func (s *Seat) RequestedByOthers() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.watched.byOthers.context().Done()
+}
+
+// ownWatch is the watch of a contender on its own node, with the data that the
+// node had when the watch was set.
+//
+// It fires when the node is deleted, which saves a request, and every node is
+// deleted in the end. Only the watch of a node that stays is stopped.
+type ownWatch struct {
+	data  []byte
+	watch *framework.Watch
+}
+
+// isSet reports whether the watch is there, and nothing has happened to the node
+// since it was set.
+func (w *ownWatch) isSet() bool {
+	if w == nil {
+		return false
+	}
+	return !isDone(w.watch)
+}
+
+// changed is closed when something has happened to the node. It is nil if there
+// is no watch.
+func (w *ownWatch) changed() <-chan struct{} {
+	if w == nil {
+		return nil
+	}
+	return w.watch.Done()
+}
+
+// afterChange calls f when something has happened to the node, unless the function
+// returned is called before.
+func (w *ownWatch) afterChange(f func()) (stop func() bool) {
+	if w == nil {
+		return func() bool { return false }
+	}
+	return w.watch.AfterFunc(f)
+}
+
+// signal is something that happens once. Few wait for it, so that it has a context only
+// when somebody asks. The mutex of its owner protects it.
+type signal struct {
+	on  bool            // it has happened
+	ctx context.Context // ends then
+	end context.CancelFunc
+}
+
+func (s *signal) happen() {
+	s.on = true
+	if s.end != nil {
+		s.end()
+	}
+}
+
+// context returns a context that ends when it happens.
+func (s *signal) context() context.Context {
+	if s.ctx == nil {
+		s.ctx, s.end = context.WithCancel(context.Background())
+		if s.on {
+			s.end()
+		}
+	}
+	return s.ctx
 }

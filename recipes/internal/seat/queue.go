@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/order"
 )
@@ -41,31 +44,26 @@ func (l *Lock) Participants(ctx context.Context) ([]Participant, error) {
 }
 
 // ParticipantsWhere is Participants for a lock that knows its holders. If all have
-// left before they were read, it lists the queue again: others may have come
-// before that. So it does if a holder has changed its write node for a read node.
+// left before they were read, it lists the queue again: others may have arrived
+// before that. So it does if any have left a read/write lock: a holder may have changed
+// its write node for a read node.
 func (l *Lock) ParticipantsWhere(ctx context.Context, holdersOf func(queue []order.Entry) []bool) ([]Participant, error) {
 	const op = "participants"
 	vanished := pauses.Vanished()
-	queue, err := l.Entries(ctx, op)
-	for looks := 1; err == nil; looks++ {
+	for looks := 1; ; looks++ {
+		queue, err := l.Entries(ctx, op)
+		if err != nil {
+			return nil, err
+		}
 		all, there, err := l.readAll(ctx, queue)
 		complete := len(there) == len(queue) || len(there) > 0 && l.cfg.Readers == ""
 		if err != nil || complete || looks == order.MostLooks {
 			return marked(all, holdersOf(there)), err
 		}
-		now, err := l.Entries(ctx, op)
-		if err != nil {
-			return nil, err
-		}
-		if len(there) > 0 && !order.HasDowngraded(queue, now, l.cfg.Readers) {
-			return marked(all, holdersOf(there)), nil
-		}
-		queue = now
 		if err := follow.Pause(ctx, l.cfg.Client, &vanished); err != nil {
 			return nil, l.ErrorOf(op, err)
 		}
 	}
-	return nil, err
 }
 
 // marked gives participants their positions, and marks the holders.
@@ -115,7 +113,7 @@ func (l *Lock) Entries(ctx context.Context, op string) ([]order.Entry, error) {
 	if err != nil && !reason.Is(err, zk.ErrNoNode) {
 		return nil, err
 	}
-	queue, err := l.readCzxids(ctx, slices.Collect(order.Entries(children, l.cfg.Kinds...)))
+	queue, err := l.readCzxids(ctx, slices.Collect(order.InListing(children, l.cfg.Kinds...).Each))
 	slices.SortFunc(queue, order.Compare)
 	return queue, err
 }
@@ -138,5 +136,86 @@ func (l *Lock) participant(e order.Entry, path string, data []byte, stat *zk.Sta
 		Session: stat.EphemeralOwner,
 		Since:   time.UnixMilli(stat.Ctime),
 		Data:    order.Clip(data),
+	}
+}
+
+// excluding returns the kinds of nodes with which the lock is not shared.
+func (l *Lock) excluding() []string {
+	if !l.isShared() {
+		return l.cfg.Kinds
+	}
+	return slices.DeleteFunc(slices.Clone(l.cfg.Kinds), func(kind string) bool { return kind == l.cfg.Readers })
+}
+
+// resolve returns the entries among the children so that they can be compared
+// with ours. If the server had a number left for ours, all entries without one
+// come after it, and their order does not matter.
+func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string) (order.Contenders, error) {
+	all := order.InListing(children, l.cfg.Kinds...)
+	if !ours.Overflowed() {
+		return all, nil
+	}
+	read, err := l.readCzxids(ctx, slices.Collect(all.Each))
+	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
+		err = errStale // it was deleted after the listing
+	}
+	return order.InQueue(read), err
+}
+
+// czxidReads is the number of nodes that are read at once.
+const czxidReads = 32
+
+// readCzxids asks the server for the czxids of overflowed contenders, and
+// leaves out those that have gone. Usually there are none, and it sends no
+// request.
+func (l *Lock) readCzxids(ctx context.Context, all []order.Entry) ([]order.Entry, error) {
+	var unknown []*order.Entry
+	for i := range all {
+		if all[i].LacksCzxid() {
+			unknown = append(unknown, &all[i])
+		}
+	}
+	err := make(follow.Slots, czxidReads).Each(len(unknown), func(i int) error {
+		there, stat, err := l.cfg.Client.Exists(ctx, znode.Join(l.cfg.Path, unknown[i].Node))
+		if there {
+			unknown[i].Czxid = stat.Czxid
+		}
+		return err
+	})
+	return slices.DeleteFunc(all, order.Entry.LacksCzxid), err
+}
+
+// recipesByKind names the recipes whose contenders have these names.
+var recipesByKind = map[string]string{
+	"lock-":    "mutex or leader selector",
+	"latch-":   "leader latch",
+	"__READ__": "read/write lock",
+	"__WRIT__": "read/write lock",
+	"lease-":   "semaphore",
+}
+
+var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
+
+// warnOfOthers warns once of contenders of another recipe at the lock's path.
+// Neither recipe waits for the other, so that both hold, or lead: a trap in an
+// update that goes from one recipe to another. A semaphore's nodes are one level
+// further down, in folders, so that only a semaphore lists them.
+func (l *Lock) warnOfOthers(names []string) {
+	if l.warned.Load() {
+		return
+	}
+	of := &l.cfg
+	for _, name := range names {
+		if order.IsNode(name, of.Kinds...) { // usually all are
+			continue
+		}
+		for kind, recipe := range recipesByKind {
+			if order.IsNode(name, kind) && l.warned.CompareAndSwap(false, true) {
+				event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
+					slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
+					slog.String(semconv.Cause, "a contender of another recipe: "+recipe),
+					event.Of(of.Client, znode.Join(of.Path, name)).Path())
+			}
+		}
 	}
 }
