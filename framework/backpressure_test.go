@@ -3,11 +3,8 @@ package framework_test
 import (
 	"context"
 	"sync"
-	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/zktest"
@@ -23,19 +20,4 @@ func crowdConnection(ctx context.Context, c *framework.Client, srv *zktest.Serve
 	}
 	synctest.Wait()
 	return all.Wait
-}
-
-// A delete that waits for room is not forgotten, and made once more.
-func TestDeleteInBackgroundThatWaitsForRoomIsMadeOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		wait := crowdConnection(t.Context(), c, srv, time.Second)
-		framework.Extend(c).DeleteInBackground("/n")
-		there, _, err := c.Exists(t.Context(), "/n")
-		require.NoError(t, err)
-		require.False(t, there, "what is asked next comes behind it")
-		wait()
-		time.Sleep(time.Minute)
-		require.Equal(t, 1, srv.CountRequests(zktest.OpDelete))
-	})
 }

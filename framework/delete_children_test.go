@@ -10,21 +10,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// However many children a node has, it is listed once.
-func TestDeleteWithChildrenOfAFlatNode(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		const n = 3000
-		require.NoError(t, srv.Create("/tree", nil))
-		for i := range n {
-			require.NoError(t, srv.Create(fmt.Sprint("/tree/", i), nil))
-		}
-		require.NoError(t, c.Delete(t.Context(), "/tree", framework.AnyVersion, framework.WithChildren()))
-		srv.AssertNoNodes(t, "/")
-		require.Equal(t, n+2, srv.CountRequests(zktest.OpDelete))
-		require.Equal(t, 1, srv.CountRequests(zktest.OpGetChildren2))
-	})
-}
-
 // Every node of a chain is listed once, and deleted once its child is gone.
 func TestDeleteWithChildrenOfChains(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -29,14 +29,6 @@ func unobserved(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *fra
 	})
 }
 
-func TestFirstConnectionIsConnected(t *testing.T) {
-	unobserved(t, func(t *testing.T, _ *zktest.Server, c *framework.Client, h *history) {
-		require.Equal(t, []state.State{state.Connected}, h.seen())
-		require.Equal(t, state.Connected, c.State())
-		require.NotZero(t, c.SessionID())
-	})
-}
-
 // Promise: A short outage keeps the session.
 func TestShortOutageKeepsTheSession(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {

@@ -90,11 +90,6 @@ func outage(host *zktest.Host) (heal func()) {
 	return host.Heal
 }
 
-// refuse has the server refuse a kind of request from now on.
-func refuse(srv *zktest.Server, op zktest.Op) {
-	srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-}
-
 func exists(srv *zktest.Server, path string) bool {
 	_, there := srv.Node(path)
 	return there
@@ -290,26 +285,6 @@ func TestTheNodeOfARegistrationMayOutliveIt(t *testing.T) {
 	})
 }
 
-// What an operator looks for is what does not work any more.
-func TestRegistrationsThatHaveEndedByThemselvesAreKept(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		healthy, err := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, err)
-		_, err = healthy.WaitRegistered(t.Context())
-		require.NoError(t, err)
-		refuse(srv, zktest.OpCreate)
-		n, err := nodes.NewPersistentNode(c, "/n", nil)
-		require.NoError(t, err)
-		<-n.Done()
-		time.Sleep(time.Minute)
-		all := cells(one(t, c), "registrations", 2)
-		require.Len(t, all, 2)
-		require.Equal(t, "/n", all[0][0], "what has ended is first")
-		require.Regexp(t, "^ENDED 1m ago: .*not authenticated", all[0][1])
-		require.Contains(t, all[1][1], "registered for ")
-	})
-}
-
 func TestCaches(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
 		require.NoError(t, srv.Create("/stock", nil))
@@ -350,12 +325,18 @@ func endedCache(t *testing.T, srv *zktest.Server, c *framework.Client) *cache.Ca
 	return rates
 }
 
+// What an operator looks for is what does not work any more.
 func TestCachesThatHaveEndedByThemselvesAreKept(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
+		require.NoError(t, srv.Create("/a", nil))
+		healthy, err := cache.New(c, "/a")
+		require.NoError(t, err)
 		rates := endedCache(t, srv, c)
 		time.Sleep(time.Minute)
 		all := cells(one(t, c), "caches", 2)
-		require.Len(t, all, 1)
+		require.Len(t, all, 2)
+		require.Equal(t, "/rates", all[0][0], "what has ended is first")
+		require.NoError(t, healthy.Close())
 		require.Regexp(t, "^ENDED 1m ago: cache of .*has ended its goroutine", all[0][1])
 		require.NoError(t, rates.Close())
 		require.Len(t, cells(one(t, c), "caches", 1), 1, "a Close that comes later cures nothing")

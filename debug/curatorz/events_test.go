@@ -151,6 +151,11 @@ func TestFrequentEventsDoNotPushOutRareOnes(t *testing.T) {
 	})
 }
 
+// refuse has the server refuse a kind of request from now on.
+func refuse(srv *zktest.Server, op zktest.Op) {
+	srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+}
+
 // A release does not wait for a connection. Its event says what is left.
 func TestTheNodeOfALockMayOutliveTheRelease(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -1,7 +1,6 @@
 package atomic_test
 
 import (
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,37 +14,6 @@ import (
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// Several clients count in all ways at once, and nothing is lost.
-func TestClientsThatContend(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		path := recipetest.Path(t)
-		const writers, each = 3, 20
-		var all sync.WaitGroup
-		clients := 0
-		for name := range waysToCount {
-			opts := map[string][]atomic.Option{"with receipts": {atomic.WithReceipts(path + "-receipts")}}[name]
-			c, _ := w.Connect(t)
-			clients++
-			n := atomic.NewLong(c, path, opts...)
-			for range writers {
-				all.Go(func() {
-					for range each {
-						_, err := n.Add(ctx, 1)
-						assert.NoError(t, err)
-					}
-				})
-			}
-		}
-		all.Wait()
-		c, _ := w.Connect(t)
-		now, err := atomic.NewLong(c, path).Load(ctx)
-		require.NoError(t, err)
-		require.EqualValues(t, clients*writers*each, now)
-		w.NoWatches(t)
-	})
-}
 
 // Another client is faster each time, and the client is closed during the pause
 // that follows. The call returns at once.

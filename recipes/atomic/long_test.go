@@ -169,56 +169,6 @@ var waysToCount = map[string][]atomic.Option{
 	"with receipts": {atomic.WithReceipts("/receipts")},
 }
 
-func TestRequestsOfAnAdd(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		n := atomic.NewLong(c, "/n")
-		costs := func(of func() error, ops ...zktest.Op) {
-			t.Helper()
-			w.Fake.ClearRequests()
-			require.NoError(t, of())
-			require.Equal(t, ops, w.requests(c.SessionID()))
-		}
-		add := func() error { _, err := n.Add(ctx, 1); return err }
-		update := func() error {
-			_, err := n.Update(ctx, func(old int64) (int64, error) { return old + 1, nil })
-			return err
-		}
-		costs(add, zktest.OpGetData, zktest.OpCreate, zktest.OpSetData)
-		costs(add, zktest.OpSetData)
-		costs(update, zktest.OpSetData)
-		settle()
-		costs(add, zktest.OpGetData, zktest.OpSetData)
-		settle()
-		costs(update, zktest.OpGetData, zktest.OpSetData)
-		costs(func() error { _, err := n.Load(ctx); return err }, zktest.OpSync, zktest.OpGetData)
-
-		n = atomic.NewLong(c, "/n", atomic.WithReceipts("/r"))
-		_ = add()
-		costs(add, zktest.OpMulti)
-		settle()
-		costs(add, zktest.OpGetData, zktest.OpMulti)
-	})
-}
-
-// A change right after a Load is one request: it knows the node from the Load.
-func TestChangeAfterALoadIsOneRequest(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		require.NoError(t, w.Fake.Create("/n", nil))
-		n := atomic.NewLong(c, "/n")
-		w.Fake.ClearRequests()
-		old, err := n.Load(ctx)
-		require.NoError(t, err)
-		swapped, err := n.CompareAndSwap(ctx, old, 5)
-		require.NoError(t, err)
-		require.True(t, swapped)
-		require.Equal(t, []zktest.Op{zktest.OpSync, zktest.OpGetData, zktest.OpSetData}, w.requests(c.SessionID()))
-	})
-}
-
 func TestDataThatIsNoNumber(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

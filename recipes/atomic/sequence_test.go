@@ -51,20 +51,6 @@ func TestSequences(t *testing.T) {
 	})
 }
 
-func TestRequestsOfASequence(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		s := atomic.NewSequence(c, "/s")
-		w.Fake.ClearRequests()
-		for range 3 {
-			_, err := s.Next(w.Patience(t))
-			require.NoError(t, err)
-		}
-		require.Equal(t, []zktest.Op{zktest.OpSetData, zktest.OpCreate, zktest.OpSetData, zktest.OpSetData, zktest.OpSetData},
-			w.requests(c.SessionID()))
-	})
-}
-
 // A lost reply costs a number. No number is given twice.
 func TestLostReplyCostsANumber(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

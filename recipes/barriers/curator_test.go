@@ -30,29 +30,6 @@ func TestStaleReadyIsNotAnOpening(t *testing.T) {
 	})
 }
 
-// Two members find such a node at the same time. One deletes it, and waits. The
-// other one then sees a member and takes it for one that is inside, unless it
-// looks again.
-func TestStaleReadyThatTwoMembersFind(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/b", nil))
-		require.NoError(t, w.Fake.Create("/b/ready", nil))
-		clients := w.clients(t, 3)
-		w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpGetChildren, Session: clients[0].SessionID(), Do: zktest.DelayRequest(time.Second),
-		})
-		slow := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[0], "/b", 3))
-		settle()
-		other := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[1], "/b", 3))
-		time.Sleep(time.Minute)
-		require.False(t, slow.isOver())
-		require.False(t, other.isOver())
-		last := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[2], "/b", 3))
-		w.leaveAll(t, []*barriers.Passage{slow.wait(t), other.wait(t), last.wait(t)})
-		w.NothingLeft(t, "/b")
-	})
-}
-
 // All members crash inside. The node that opens the barrier goes with the
 // session of the one that made it.
 func TestReadyEndsWithItsSession(t *testing.T) {
@@ -114,23 +91,6 @@ func TestNodeOfAWaitingMemberThatAnOperatorDeletes(t *testing.T) {
 		require.Equal(t, before, after, "it is back")
 		second := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[1], "/b", 2))
 		w.leaveAll(t, []*barriers.Passage{first.wait(t), second.wait(t)})
-		w.NothingLeft(t, "/b")
-	})
-}
-
-// A member that comes while others are inside passes at once, as in Java. All
-// of them leave together.
-func TestLateMember(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		clients := w.clients(t, 3)
-		passages := w.enterAll(t, "/b", clients[:2])
-		late := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[2], "/b", 2)).wait(t)
-		left := leaveLater(w.Patience(t), passages[0])
-		time.Sleep(time.Minute)
-		require.False(t, left.isOver())
-		w.leaveAll(t, []*barriers.Passage{passages[1], late})
-		<-left.done
-		require.NoError(t, left.err)
 		w.NothingLeft(t, "/b")
 	})
 }
@@ -218,27 +178,6 @@ func TestNodeOfALostSessionIsTheMembers(t *testing.T) {
 		w.leaveAll(t, []*barriers.Passage{lone.wait(t), second.wait(t)})
 		w.NothingLeft(t, "/b")
 	})
-}
-
-// The request that makes a member's node is lost, or its reply. The member finds out
-// which, and has no second node: the others would take that for another member.
-func TestMemberWhoseCreateIsLostHasOneNode(t *testing.T) {
-	for lost, fault := range map[string]zktest.Action{"request": zktest.DropRequest(), "reply": zktest.DropReply()} {
-		t.Run(lost, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				require.NoError(t, w.Fake.Create("/b", nil))
-				made := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/b/*", Do: fault})
-				p := w.enterAll(t, "/b", w.clients(t, 2))
-				require.Equal(t, 1, made.Hits())
-				require.Len(t, w.Fake.Children("/b"), 3, "two members, and ready")
-				for _, one := range p {
-					require.NoError(t, one.Context().Err())
-				}
-				w.leaveAll(t, p)
-				w.NothingLeft(t, "/b")
-			})
-		})
-	}
 }
 
 // The last member opens the barrier, and is cut off before the reply. When it is back,

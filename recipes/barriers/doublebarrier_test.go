@@ -91,31 +91,6 @@ func TestMemberThatGoesBeforeTheOpeningDoesNotCount(t *testing.T) {
 	})
 }
 
-// A member that loses its session while it waits goes on in the next one, and
-// counts once.
-func TestWaitingMemberOutlivesItsSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c, network := w.Connect(t)
-		other, _ := w.Connect(t)
-		first := enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, path, 2))
-		w.WaitNodes(t, path, 1)
-		old := c.SessionID()
-		network.Expire(t)
-		for c.SessionID() == old || !c.State().IsConnected() {
-			require.NoError(t, c.Sync(w.Patience(t), "/"))
-		}
-		names := w.WaitNodes(t, path, 1)
-		_, stat, err := w.Observer.Get(w.Patience(t), path+"/"+names[0])
-		require.NoError(t, err)
-		require.Equal(t, c.SessionID(), stat.EphemeralOwner)
-		require.False(t, first.isOver())
-		second := enterLater(w.Patience(t), barriers.NewDoubleBarrier(other, path, 2))
-		w.leaveAll(t, []*barriers.Passage{first.wait(t), second.wait(t)})
-		w.NothingLeft(t, path)
-	})
-}
-
 // A member that gives up waiting for the others to leave has left. The others go
 // on, and wait for each other.
 func TestMemberThatGivesUpItsLeaveHasLeft(t *testing.T) {
@@ -156,28 +131,6 @@ func TestLostMemberDoesNotWaitForTheOthers(t *testing.T) {
 		require.ErrorIs(t, context.Cause(passages[0].Context()), framework.ErrSessionLost)
 		require.ErrorIs(t, passages[0].Leave(w.Patience(t)), framework.ErrSessionLost)
 		w.leaveAll(t, passages[1:])
-		w.NothingLeft(t, "/b")
-	})
-}
-
-// An interruption that the session survives disturbs nobody.
-func TestInterruptionInside(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		other, _ := w.Connect(t)
-		passages := w.enterAll(t, "/b", []*framework.Client{c, other})
-		network.Cut()
-		time.Sleep(time.Minute)
-		require.NoError(t, passages[0].Context().Err())
-		require.NoError(t, passages[1].Context().Err())
-		network.Refuse(true)
-		network.Cut()
-		left := leaveLater(w.Patience(t), passages[0])
-		time.Sleep(time.Second)
-		network.Refuse(false)
-		w.leaveAll(t, passages[1:])
-		<-left.done
-		require.NoError(t, left.err)
 		w.NothingLeft(t, "/b")
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -42,45 +41,6 @@ func TestChangeCostsOneRequest(t *testing.T) {
 				require.Equal(t, nodes, cost(each(func(path string) { create(t, srv, path) })))
 				require.Equal(t, nodes, cost(each(func(path string) { require.NoError(t, srv.Set(path, nil)) })))
 				require.Equal(t, nodes, cost(each(func(path string) { require.NoError(t, srv.Delete(path)) })))
-			})
-		})
-	}
-}
-
-// A cache without data costs no more requests than one with data, when it is filled
-// and after a reconnect, and its nodes have none. Nodes that are known to have much
-// data are asked for without it.
-func TestCacheWithoutDataCostsNoMoreRequests(t *testing.T) {
-	for _, size := range []int{0, 100, 10_000} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.Start(t)
-				create(t, srv, "/r")
-				for i := range 500 {
-					require.NoError(t, srv.Create(fmt.Sprint("/r/", i), make([]byte, size)))
-				}
-				costs := func(opts ...cache.Option) (filled, again int) {
-					client := connect(t, srv)
-					require.NoError(t, client.WaitConnected(t.Context()))
-					before := srv.CountRequests(zktest.OpAny)
-					c := open(t, client, "/r", opts...)
-					filled = srv.CountRequests(zktest.OpAny) - before
-					for n := range c.All() {
-						require.Equal(t, len(opts) == 0 && n.Stat.DataLength > 0, len(n.Data) > 0)
-					}
-					before = srv.CountRequests(zktest.OpAny)
-					srv.Session(client.SessionID()).Cut()
-					require.NoError(t, srv.Set("/r", nil))
-					require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-					again = srv.CountRequests(zktest.OpAny) - before
-					require.NoError(t, c.Close())
-					require.NoError(t, client.Close())
-					return filled, again
-				}
-				filled, again := costs()
-				filledWithout, againWithout := costs(cache.WithoutData())
-				require.LessOrEqual(t, filledWithout, filled)
-				require.LessOrEqual(t, againWithout, again)
 			})
 		})
 	}

@@ -16,53 +16,6 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// TestLeaderLatch#testSessionErrorPolicy, session policy: an outage shorter
-// than the session ends nothing.
-func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		w.Session = recipetest.LongSession // outlasts the pauses between attempts to connect, too
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, network := w.Connect(t)
-		first := latch(t, c, path)
-		lease := w.await(t, first)
-		other, _ := w.Connect(t)
-		second := latch(t, other, path)
-		w.WaitNodes(t, path, 2)
-		network.Refuse(true)
-		network.Cut()
-		<-time.After(time.Second)
-		network.Refuse(false)
-		require.NoError(t, c.WaitConnected(ctx))
-		require.NoError(t, lease.Context().Err())
-		require.Same(t, lease, first.Leadership())
-		require.Nil(t, second.Leadership())
-		w.closeAll(t, path, first, second)
-	})
-}
-
-// TestLeaderLatch#testErrorPolicies: a leader that is cut off stops before the
-// next one begins, under either policy. In Curator, it learns of its loss only
-// after the server has given the leadership away.
-func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
-	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
-		t.Run(policy.String(), func(t *testing.T) {
-			onFakeAndReal(t, func(t *testing.T, w *world) {
-				path := recipetest.Path(t)
-				first, second, lease, network := w.leaderAndNext(t, path, w.ShortLived(framework.WithErrorPolicy(policy))...)
-				heal := network.Isolate()
-				next := w.await(t, second)
-				require.Error(t, lease.Context().Err(), "two leaders")
-				heal()
-				w.WaitNodes(t, path, 2)
-				time.Sleep(time.Second)
-				require.Same(t, next, second.Leadership())
-				require.Nil(t, first.Leadership())
-				w.closeAll(t, path, first, second)
-			})
-		})
-	}
-}
-
 // TestLeaderLatch#testSessionInterruptionDoNotCauseBrainSplit, CURATOR-696: a
 // latch whose session was lost does not lead with the node of its old session.
 // The server may still have that node.
@@ -81,31 +34,6 @@ func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
 			w.WaitNodes(t, "/l", 1)
 			w.closeAll(t, "/l", first)
 		}
-	})
-}
-
-// A latch that waits loses its session, and queues again at the end.
-func TestCandidateQueuesAgainInTheNextSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		holder, _ := w.Connect(t)
-		first := latch(t, holder, path)
-		lease := w.await(t, first)
-		c, network := w.Connect(t)
-		second := latch(t, c, path)
-		w.WaitNodes(t, path, 2)
-		other, _ := w.Connect(t)
-		third := latch(t, other, path)
-		w.WaitNodes(t, path, 3)
-		network.Expire(t) // its node is gone by now, and it makes another one
-		w.WaitNodes(t, path, 3)
-		require.NoError(t, lease.Context().Err())
-		require.NoError(t, first.Shutdown(ctx))
-		w.await(t, third)
-		require.Nil(t, second.Leadership())
-		require.NoError(t, third.Shutdown(ctx))
-		w.await(t, second)
-		w.closeAll(t, path, second)
 	})
 }
 

@@ -64,24 +64,6 @@ func (w *world) closeAll(t *testing.T, path string, latches ...*leader.Latch) {
 	w.NothingLeft(t, path)
 }
 
-// CURATOR-171: a leader whose node was deleted stops, the next candidate leads,
-// and the old leader queues again. In Curator, the old leader does not notice.
-func TestLeaderNoticesTheDeletionOfItsNode(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.startLatches(t, path, 2)
-		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
-		require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
-		next := w.await(t, latches[1])
-		require.Greater(t, next.FencingToken(), lease.FencingToken())
-		w.WaitNodes(t, path, 2)
-		require.Nil(t, latches[0].Leadership())
-		require.NoError(t, next.Release(ctx))
-		require.Greater(t, w.await(t, latches[0]).FencingToken(), next.FencingToken())
-		w.closeAll(t, path, latches...)
-	})
-}
-
 // CURATOR-171: a waiting candidate whose node was deleted notices at once. It
 // does not wait for a change of the candidate ahead of it.
 //

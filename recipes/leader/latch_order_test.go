@@ -15,24 +15,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Curator's commit 14431d0b, TestLeaderLatch#testCorrectWatching: a candidate
-// in the middle leaves, and the one behind it does not lead.
-func TestCandidateInTheMiddleLeaves(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.startLatches(t, path, 4)
-		require.NoError(t, latches[1].Shutdown(ctx))
-		w.WaitNodes(t, path, 3)
-		require.NoError(t, latches[3].Shutdown(ctx))
-		w.WaitNodes(t, path, 2)
-		require.NoError(t, lease.Context().Err())
-		require.Nil(t, latches[2].Leadership())
-		require.NoError(t, latches[0].Shutdown(ctx))
-		w.await(t, latches[2])
-		w.closeAll(t, path, latches[2])
-	})
-}
-
 // CURATOR-653,
 // TestLeaderLatch#testResettingOfLeadershipAfterConcurrentLeadershipChange: the
 // list of the queue is out of date when the latch receives it. The latch has to

@@ -56,26 +56,3 @@ func TestLatchesLeadInTheOrderOfStanding(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
-
-// Releasing a leadership is resigning: the next candidate leads, and the latch
-// queues again.
-func TestReleasedLeadershipPassesToTheNext(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c1, _ := w.Connect(t)
-		c2, _ := w.Connect(t)
-		first := latch(t, c1, path)
-		lease := w.await(t, first)
-		second := latch(t, c2, path)
-		w.WaitNodes(t, path, 2)
-		for range 3 {
-			require.NoError(t, lease.Release(ctx))
-			lease = w.await(t, second)
-			first, second = second, first
-			w.WaitNodes(t, path, 2)
-		}
-		require.NoError(t, first.Shutdown(ctx))
-		require.NoError(t, second.Shutdown(ctx))
-		w.NothingLeft(t, path)
-	})
-}

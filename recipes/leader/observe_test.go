@@ -3,8 +3,6 @@ package leader_test
 import (
 	"context"
 	"iter"
-	"log/slog"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,33 +181,6 @@ func TestObserverEndsWithARefusal(t *testing.T) {
 	})
 }
 
-// An observer in trouble sends requests less and less often, and does not hide
-// the trouble. It is as quick as before when that is over.
-func TestObserverInTroubleSaysSo(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		w.startLatches(t, "/l", 1)
-		// The trouble ends after a number of requests. So an observer that does
-		// not pause at all fails this test, and does not run for ever.
-		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: 100, Do: zktest.Fail(zktest.ErrSystem)})
-		next := w.observe(t, c, "/l")
-		time.Sleep(100 * time.Second)
-		require.Equal(t, 8, trouble.Hits(), "after 0, 1, 3, 7, 15, 31, 61 and 91 seconds")
-		require.Equal(t, 1, strings.Count(log.String(), "leader observer is tried again after an error"), "%s", &log)
-		trouble.Remove()
-		first := next()
-		start := time.Now()
-		require.NoError(t, w.Fake.Delete(first.Path))
-		second := next()
-		if second.Path == "" { // it may see that nobody leads
-			second = next()
-		}
-		require.Greater(t, second.Token, first.Token)
-		require.Less(t, time.Since(start), time.Second)
-	})
-}
-
 // Nodes that are no candidates are not leaders.
 func TestObserverIgnoresOtherNodes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -286,28 +257,5 @@ func TestObserverOfLeadersThatVanishPauses(t *testing.T) {
 		require.Greater(t, gone.Hits(), 5)
 		require.Less(t, gone.Hits(), 30)
 		w.closeAll(t, "/l", l)
-	})
-}
-
-// After an observer has seen a leader, one error costs it no long pause, whatever the
-// pauses before have grown to.
-func TestPauseOfAnObserverThatHasSeenALeader(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		const first, second = "/l/_c_f0-latch-0000000000", "/l/_c_f1-latch-0000000001"
-		require.NoError(t, w.Fake.Create(first, []byte("a")))
-		require.NoError(t, w.Fake.Create(second, []byte("b")))
-		c, _ := w.Connect(t)
-		fail := func(times int) {
-			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: times, Do: zktest.Fail(zktest.ErrSystem)})
-		}
-		fail(8)
-		next := w.observe(t, c, "/l")
-		require.Equal(t, "a", next().ID())
-		synctest.Wait() // it waits for the end of the leader
-		fail(1)
-		begun := time.Now()
-		require.NoError(t, w.Fake.Delete(first))
-		require.Equal(t, "b", next().ID())
-		require.Less(t, time.Since(begun), 5*time.Second)
 	})
 }

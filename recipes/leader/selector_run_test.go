@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,40 +51,6 @@ func (w *world) run(t *testing.T, c *framework.Client, path string, windDown tim
 func (r *running) stop() error {
 	r.cancel()
 	return <-r.result
-}
-
-// TestLeaderSelector#testRotatingLeadership, #testAutoRequeue: each selector
-// leads once in each round, in turn.
-func TestSelectorsTakeTurns(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		const n, rounds = 5, 3
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		var order []int // needs no lock: only one selector works at a time
-		var all sync.WaitGroup
-		start := make(chan struct{})
-		for i := range n {
-			c, _ := w.Connect(t)
-			leaderships := 0
-			again := leader.WithRequeue(func(err error) bool {
-				assert.NoError(t, err)
-				leaderships++
-				return leaderships < rounds
-			})
-			all.Go(func() {
-				assert.NoError(t, leader.NewSelector(c, path, again).Run(ctx, func(context.Context) error {
-					<-start
-					order = append(order, i)
-					w.WaitNodes(t, path, min(n, n*rounds-len(order)+1)) // the leader before stands again
-					return nil
-				}))
-			})
-			w.WaitNodes(t, path, i+1)
-		}
-		close(start)
-		all.Wait()
-		require.Equal(t, []int{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4}, order)
-		w.NothingLeft(t, path)
-	})
 }
 
 // Run returns the work's error, alone or together with a loss that the work did

@@ -35,40 +35,6 @@ func TestIdleLockIsGivenUpForOthers(t *testing.T) {
 	})
 }
 
-// Who only tries is refused, and has gone when the client hears of it. The next
-// try gets the lock. If the lock is idle, the client may be so fast that the first
-// try gets it already.
-func TestIdleLockIsGivenUpForOneThatTries(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		theirs := locks.NewInterProcessMutex(other, path)
-		for _, held := range []bool{false, true} {
-			w.idle(t, ctx, cachedMutex(c, path))
-			var ours *locks.Lease
-			if held {
-				ours = locktest.Acquire(t, ctx, cachedMutex(c, path))
-			}
-			lease, err := theirs.TryAcquire(ctx)
-			if err == nil && !held {
-				require.NoError(t, lease.Release(ctx))
-			} else {
-				require.ErrorIs(t, err, locks.ErrNotAcquired)
-			}
-			synctest.Wait()
-			if held {
-				require.NoError(t, ours.Context().Err())
-				require.NoError(t, ours.Release(ctx))
-			}
-			lease, err = theirs.TryAcquire(ctx)
-			require.NoError(t, err)
-			require.NoError(t, lease.Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 // A lock that is held goes with its release, by one request.
 func TestCachedLockThatIsHeldIsGivenUpByItsRelease(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -82,9 +82,10 @@ func TestUseOfACachedLockKeepsItInTheProcess(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := cachedMutex(c, path)
 		node := w.idle(t, ctx, m)
-		for range 10 {
+		for round := range 10 {
 			time.Sleep(cachedFor - time.Second)
-			lease := locktest.Acquire(t, ctx, m)
+			lease := locktest.Acquire(t, context.WithValue(ctx, anyKey{}, round), m)
+			require.Equal(t, round, lease.Context().Value(anyKey{}), "each lease is its acquirer's")
 			time.Sleep(2 * cachedFor)
 			require.NoError(t, lease.Context().Err())
 			require.NoError(t, lease.Release(ctx))
@@ -218,33 +219,6 @@ func TestEarlierLeaseOfACachedLockDoesNotReenter(t *testing.T) {
 		next := waiting.Wait(t)
 		require.Equal(t, lease.Path(), next.Path())
 		require.NoError(t, next.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A lease has the values of its acquirer, whichever acquire has made the node, and
-// it is told of a loss.
-func TestLeaseOfACachedLockIsOneLikeAnyOther(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := cachedMutex(c, path)
-		for lost, lose := range map[error]func(l *locks.Lease){
-			framework.ErrSessionLost: func(*locks.Lease) { w.Fake.Session(c.SessionID()).Expire() },
-			locks.ErrNodeDeleted:     func(l *locks.Lease) { w.Fake.Delete(l.Path()) },
-		} {
-			once(t, context.WithValue(ctx, anyKey{}, "first"), m)
-			lease := locktest.Acquire(t, context.WithValue(ctx, anyKey{}, "second"), m)
-			require.Equal(t, "second", lease.Context().Value(anyKey{}))
-			again := locktest.Acquire(t, lease.Context(), m)
-			require.NoError(t, again.Release(ctx))
-			time.Sleep(2 * time.Second)
-			lose(lease)
-			<-lease.Context().Done()
-			require.ErrorIs(t, context.Cause(lease.Context()), lost)
-			require.ErrorIs(t, lease.Release(ctx), lost)
-			require.NoError(t, c.WaitConnected(ctx))
-		}
 		w.NothingLeft(t, path)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,17 +59,6 @@ func TestDoUnderACancelledContextFreesTheLockAndIsNoFailureOfTheWork(t *testing.
 		w.NothingLeft(t, path)
 		err := m.Do(ctx, func(context.Context) error { t.Error("not acquired"); return nil })
 		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
-func TestDoReleasesWhenTheWorkPanics(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		require.Panics(t, func() { m.Do(ctx, func(context.Context) error { panic("bug") }) })
-		synctest.Wait()
-		w.NothingLeft(t, path)
 	})
 }
 

@@ -1,17 +1,14 @@
 package locks_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -101,54 +98,4 @@ func TestForgedNamesLetNobodyInBesideAHolder(t *testing.T) {
 
 func newMutex(c *framework.Client, path string) locks.Locker {
 	return locks.NewInterProcessMutex(c, path)
-}
-
-func TestForgedNamesMakeNoSecondLeader(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		stand := func(c *framework.Client) *leader.Latch {
-			l, err := leader.NewLatch(c, path)
-			require.NoError(t, err)
-			return l
-		}
-		c, _ := w.Connect(t)
-		leader := stand(c)
-		_, err := leader.WaitLeadership(ctx)
-		require.NoError(t, err)
-		forge(t, w, path, "latch-")
-		for range 100 {
-			candidate := stand(w.Observer)
-			synctest.Wait()
-			require.Nil(t, candidate.Leadership())
-			require.NoError(t, candidate.Shutdown(ctx))
-		}
-		require.NotNil(t, leader.Leadership())
-		require.NoError(t, leader.Shutdown(ctx))
-	})
-}
-
-func TestForgedNamesLetNobodyThroughASemaphoresGate(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		limit := path + "-limit"
-		require.NoError(t, locks.SetSharedLimit(ctx, c, limit, 0))
-		s := locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(limit, 1))
-		waiting, stop := context.WithCancel(ctx)
-		defer stop()
-		done := make(chan error)
-		// The acquire keeps the gate while it waits for the limit.
-		go func() { _, err := s.Acquire(waiting); done <- err }()
-		w.WaitNodes(t, path+"/locks", 1)
-		forge(t, w, path+"/locks", "lock-")
-		other := locks.NewInterProcessSemaphore(w.Observer, path, locks.SharedLimit(limit, 1))
-		for range 100 {
-			_, err := other.TryAcquire(ctx)
-			var refused *locks.NotAcquiredError
-			require.ErrorAs(t, err, &refused)
-			require.Contains(t, refused.Holder, "lock-", "refused at the gate, and not behind it")
-		}
-		stop()
-		require.Error(t, <-done)
-	})
 }

@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"runtime"
@@ -110,6 +111,17 @@ func costOfWaiters(t *testing.T, w *world, n int, client func(int) *framework.Cl
 	require.NoError(t, first.Release(w.Patience(t)))
 	all.Wait()
 	return m.of(w, n)
+}
+
+// cycle acquires and releases, on a goroutine of its own.
+func cycle(t *testing.T, ctx context.Context, l locks.Locker) {
+	lease, err := l.Acquire(ctx)
+	if err == nil {
+		err = lease.Release(ctx)
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // costOfLocks lets one client hold locks.

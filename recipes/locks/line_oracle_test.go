@@ -1,9 +1,7 @@
 package locks_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -37,68 +35,6 @@ const (
 	// they have lost, and to queue again.
 	recoveryBound = oracleSession + 10*time.Second
 )
-
-// policy is a set of options, and what it allows.
-type policy struct {
-	name      string
-	mutex     []locks.MutexOption
-	readWrite []locks.ReadWriteOption
-
-	turns     int // of a client, while the first waiter of another one waits
-	handOvers int
-	within    time.Duration // for hand-overs
-	cached    int           // uses of a node that needed no request
-	minimum   time.Duration
-	revocable bool
-	limited   bool
-}
-
-// allow adds what another set of options allows.
-func (p *policy) allow(q *policy) {
-	p.turns += nodesOfALine * (1 + q.handOvers)
-	p.handOvers += q.handOvers
-	p.within = max(p.within, q.within)
-	p.cached += q.cached
-}
-
-// contender is an acquire, and then its lease.
-type contender struct {
-	id     int
-	client int
-	of     *policy
-	side   func(read bool) locks.Locker // of the object
-	read   bool
-	try    bool
-	under  *contender      // the writer whose lease a reader was acquired under
-	ctx    context.Context // of the acquire
-	cancel context.CancelFunc
-
-	// These are protected by oracle.mu.
-	arrival int         // the place among all that came in this calm; 0 for those that came before
-	frontAt time.Time   // since when it is known to be the first of its client, which has not got the lock
-	behind  int         // how many had arrived by then
-	passed  map[int]int // how often each client has got the lock since then
-	lease   *locks.Lease
-	granted time.Time
-	inCalm  bool // it was granted in a calm
-	taken   bool // a call that is under way will release it
-}
-
-func (c *contender) String() string {
-	kind := c.of.name
-	if c.read {
-		kind += " reader"
-	}
-	return fmt.Sprintf("%s %d of client %d", kind, c.id, c.client)
-}
-
-func (c *contender) excludes(d *contender) bool { return !c.read || !d.read }
-
-// sharesLine reports whether the goroutines of two contenders wait in one line,
-// whichever objects they use.
-func (c *contender) sharesLine(d *contender) bool { return c.client == d.client && c.of == d.of }
-
-func (c *contender) isLive() bool { return c.lease.Context().Err() == nil }
 
 // kept is a lock that was released before its minimum hold was over.
 type kept struct {

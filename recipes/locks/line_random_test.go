@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -30,6 +31,11 @@ var lineSeeds = recipetest.SeedFlags("line", 2500)
 //   - All waiters get the lock within recoveryBound, and the minimum holds of those
 //     ahead.
 //   - No node and no watch is left, and a new client gets the lock by a try.
+//
+// Seeds take turns with the kind of lock, with the error policy, and with the number
+// of servers.
+//
+// Promise: At most one lease of a mutex has a live context.
 func TestOrderAndLivenessUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -59,38 +65,11 @@ func TestOrderAndLivenessUnderRandomFaults(t *testing.T) {
 // lockPath is the path of the lock of all runs.
 const lockPath = "/l"
 
-var (
-	handOver    = handingOver(2, 5*time.Second)
-	cached      = idleFor(3, 5*time.Second)
-	sharedReads = idleFor(20, 5*time.Second)
-
-	mutexPolicies = []*policy{
-		{name: "plain"},
-		{name: "handed over", mutex: []locks.MutexOption{handOver}, handOvers: 2, within: 5 * time.Second},
-		{name: "cached", mutex: []locks.MutexOption{cached}, cached: 3},
-		{
-			name: "cached and handed over", mutex: []locks.MutexOption{locks.WithReleasePolicy(locks.ReleasePolicy{
-				MaxReuses: 2, HandOver: 5 * time.Second, Idle: 5 * time.Second,
-			})},
-			cached: 2, handOvers: 2, within: 5 * time.Second,
-		},
-		{name: "minimum", mutex: []locks.MutexOption{heldFor(2 * time.Second)}, minimum: 2 * time.Second},
-		{name: "revocable", mutex: []locks.MutexOption{locks.WithRevocation()}, revocable: true},
-		{name: "limited", mutex: []locks.MutexOption{locks.WithQueueLimit(4)}, limited: true},
-	}
-	readWritePolicies = []*policy{
-		{name: "plain"},
-		{name: "cached", readWrite: []locks.ReadWriteOption{sharedReads}},
-		{name: "cached, too", readWrite: []locks.ReadWriteOption{sharedReads}},
-		{name: "revocable", readWrite: []locks.ReadWriteOption{locks.WithRevocation()}, revocable: true},
-		{name: "limited", readWrite: []locks.ReadWriteOption{locks.WithQueueLimit(4)}, limited: true},
-	}
-)
-
 // weather is one run of the simulation.
 type weather struct {
 	*testing.T
 	seed     uint64
+	policy   state.ErrorPolicy
 	rng      *rand.Rand // of the goroutine that calls run
 	ens      *zktest.Ensemble
 	oracle   *oracle
@@ -101,32 +80,9 @@ type weather struct {
 	all      sync.WaitGroup // calls that are under way
 }
 
-// machine is a client, and the objects that it uses the lock by.
-type machine struct {
-	*framework.Client
-	host    *zktest.Host
-	objects []object
-}
-
-// object is a mutex, or else a read/write lock.
-type object struct {
-	of    *policy
-	mutex locks.Locker
-	rw    *locks.InterProcessReadWriteLock
-}
-
-func (b *object) side(read bool) locks.Locker {
-	switch {
-	case b.rw == nil:
-		return b.mutex
-	case read:
-		return b.rw.ReadLock()
-	}
-	return b.rw.WriteLock()
-}
-
 func newWeather(t *testing.T, seed uint64) *weather {
 	w := &weather{T: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 0))}
+	w.policy = []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy}[seed/2%2]
 	w.reads = 3 + w.rng.IntN(5)
 	w.ens = zktest.StartEnsemble(t, []int{1, 1, 3}[seed%3])
 	w.oracle = &oracle{
@@ -149,7 +105,7 @@ func (w *weather) head() *zktest.Server {
 func (w *weather) connect() (*framework.Client, *zktest.Host) {
 	host := w.ens.NewHost()
 	c, err := framework.Connect(recipetest.Within(w.T, time.Minute), w.ens.ConnectString(),
-		framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(oracleSession))
+		framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(oracleSession), framework.WithErrorPolicy(w.policy))
 	require.NoError(w, err)
 	w.Cleanup(func() { c.Close() })
 	return c, host
@@ -173,13 +129,6 @@ func (w *weather) join(readWrite bool) {
 		}
 	}
 	w.machines, w.oracle.clients = append(w.machines, m), append(w.oracle.clients, allowed)
-}
-
-func newObject(c *framework.Client, of *policy, readWrite bool) object {
-	if readWrite {
-		return object{of: of, rw: locks.NewInterProcessReadWriteLock(c, lockPath, of.readWrite...)}
-	}
-	return object{of: of, mutex: locks.NewInterProcessMutex(c, lockPath, of.mutex...)}
 }
 
 func (w *weather) run() {

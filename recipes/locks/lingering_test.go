@@ -51,7 +51,8 @@ func TestWorkOfHoldersDoesNotOverlap(t *testing.T) {
 		"multi-lock": held(func(c *framework.Client) locks.Locker {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)
 		}),
-		"semaphore":       takeLeases,
+		"semaphore":       takeLeases(locks.Limit(places)),
+		"shared limit":    takeLeases(locks.SharedLimit("/limit", places)),
 		"read/write lock": readAndWrite,
 		"Do": func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
 			for ctx.Err() == nil {
@@ -76,12 +77,14 @@ func mutexOfEach(lock func(c *framework.Client) locks.Locker) func(c *framework.
 }
 
 // takeLeases takes one to three leases.
-func takeLeases(ctx context.Context, c *framework.Client, r *recipetest.Room) {
-	s := locks.NewInterProcessSemaphore(c, "/l", locks.Limit(places))
-	for n := 1; ctx.Err() == nil; n = n%3 + 1 {
-		if lease, err := s.AcquireN(ctx, n); err == nil {
-			r.Work(lease.Context(), n)
-			lease.Release(ctx)
+func takeLeases(limit locks.SemaphoreLimit) recipetest.Contend {
+	return func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
+		s := locks.NewInterProcessSemaphore(c, "/l", limit)
+		for n := 1; ctx.Err() == nil; n = n%3 + 1 {
+			if lease, err := s.AcquireN(ctx, n); err == nil {
+				r.Work(lease.Context(), n)
+				lease.Release(ctx)
+			}
 		}
 	}
 }

@@ -79,35 +79,6 @@ func TestLocalHandOverIsBounded(t *testing.T) {
 	}
 }
 
-// A lost lock is not handed over. This holds for the lock of a session that is
-// over, for a node that was deleted, and for a lock that was revoked.
-func TestLostLockIsNotHandedOver(t *testing.T) {
-	for name, lose := range map[string]func(w *world, l *locks.Lease, session int64){
-		"session": func(w *world, _ *locks.Lease, session int64) { w.Fake.Session(session).Expire() },
-		"node":    func(w *world, l *locks.Lease, _ int64) { w.Fake.Delete(l.Path()) },
-		"revoked": func(w *world, l *locks.Lease, _ int64) { w.Fake.Set(l.Path(), []byte("__REVOKE__")) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, _ := w.Connect(t)
-				m := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour))
-				queue := queueUp(ctx, m, 3)
-				first := queue[0].Wait(t)
-				time.Sleep(2 * time.Second) // the client watches the node by now
-				lose(w, first, c.SessionID())
-				synctest.Wait()
-				first.Release(ctx)
-				second := queue[1].Wait(t)
-				require.Greater(t, second.FencingToken(), first.FencingToken())
-				require.NoError(t, second.Release(ctx))
-				require.NoError(t, queue[2].Wait(t).Release(ctx))
-				w.NothingLeft(t, path)
-			})
-		})
-	}
-}
-
 // The client watches the node once, however often the lock changes hands. The
 // present holder learns of the node's deletion.
 func TestHandedOverLockIsStillGuarded(t *testing.T) {
@@ -145,26 +116,3 @@ func (c leaving) Err() error {
 }
 
 func (leaving) Done() <-chan struct{} { return nil }
-
-// A goroutine has gone when it gets the lock. The one behind it gets it by the same
-// node.
-func TestHandOverPassesThoseWhoHaveGone(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, handingOver(10, time.Hour))
-		lease := locktest.Acquire(t, ctx, m)
-		var gone atomic.Bool
-		first := locktest.AcquireLater(leaving{ctx, &gone}, m)
-		synctest.Wait()
-		next := locktest.AcquireLater(ctx, m)
-		synctest.Wait()
-		gone.Store(true)
-		require.NoError(t, lease.Release(ctx))
-		<-first.Done
-		require.ErrorIs(t, first.Err, context.Canceled)
-		require.Equal(t, lease.Path(), next.Wait(t).Path())
-		require.NoError(t, next.Lease.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}

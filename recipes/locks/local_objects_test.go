@@ -76,31 +76,6 @@ func TestObjectsOfOneLockShareTheQueueInTheProcess(t *testing.T) {
 	})
 }
 
-// Two objects are the same lock if the client and the full path are the same.
-// The views that the objects were made with do not matter.
-func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		view, err := c.Namespace("/shop")
-		require.NoError(t, err)
-		var all []*locktest.Pending
-		for i := range 10 {
-			m := locks.NewInterProcessMutex(c, "/shop/m")
-			if i%2 == 0 {
-				m = locks.NewInterProcessMutex(view, "/m")
-			}
-			all = append(all, locktest.AcquireLater(ctx, m))
-			synctest.Wait()
-		}
-		require.Len(t, w.Nodes(t, "/shop/m"), 1)
-		for _, p := range all {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
-		w.NothingLeft(t, "/shop/m")
-	})
-}
-
 // A node that was made by an object of another view has the path of the lease's own
 // view, for whichever reason the lease came without a node of its own.
 func TestLeaseHasThePathOfItsOwnView(t *testing.T) {

@@ -253,46 +253,10 @@ func TestClientEndsItsSessionBeforeALockThatWasAskedForIsDeleted(t *testing.T) {
 	})
 }
 
-// A lock that was lost does not stay, so that the client ends its session, although the
-// server has not told it that the node is gone.
-func TestClientEndsItsSessionAfterALostLock(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		session := c.SessionID()
-		lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
-		w.Fake.Inject(zktest.Rule{Session: session, Op: zktest.OpDelete, Do: zktest.Blackhole()})
-		time.Sleep(2 * time.Second)
-		require.NoError(t, w.Fake.Delete(lease.Path()))
-		<-lease.Context().Done()
-		require.ErrorIs(t, lease.Release(ctx), locks.ErrNodeDeleted)
-		require.NoError(t, c.Close())
-		for _, s := range w.Fake.Sessions() {
-			require.NotEqual(t, session, s.ID)
-		}
-	})
-}
-
 // panicking is a context of the user's own that panics.
 type panicking struct{ context.Context }
 
 func (panicking) Done() <-chan struct{} { panic("done") }
-
-// The user's code panics while a release tells others that the lock stays.
-func TestMinimumHoldSurvivesAPanicOfItsRelease(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		start := time.Now()
-		lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
-		require.Panics(t, func() { lease.Release(panicking{ctx}) })
-		next := locktest.Acquire(t, ctx, holdingMutex(c, path))
-		require.Equal(t, minimumHold, time.Since(start))
-		time.Sleep(minimumHold)
-		require.NoError(t, next.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
 
 // The holder may not read its own node, so that it tries again and again to watch it.
 // An interruption during the minimum hold does not end that.

@@ -3,14 +3,12 @@ package locks_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -85,55 +83,6 @@ func TestMultiLockReleasesTheOthers(t *testing.T) {
 		require.Error(t, lease.Release(ctx))
 		require.Empty(t, w.Nodes(t, path+"/a"))
 		require.Len(t, w.Nodes(t, path+"/b"), 1)
-	})
-}
-
-// The first of the locks is lost while the acquire waits for the second.
-func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
-		done := make(chan *locks.Lease)
-		go func() {
-			lease, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...).Acquire(ctx)
-			if err != nil {
-				t.Error(err)
-			}
-			done <- lease
-		}()
-		w.WaitNodes(t, path+"/b", 2)
-		w.Fake.Session(c.SessionID()).Expire()
-		time.Sleep(time.Minute)
-		w.WaitNodes(t, path+"/b", 2)
-		require.NoError(t, other.Release(ctx))
-		lease := <-done
-		require.NoError(t, lease.Context().Err())
-		w.Fake.Session(c.SessionID()).Expire()
-		<-lease.Context().Done()
-		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
-		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost)
-	})
-}
-
-// Two clients that take the same locks in any order do not wait for each other
-// for ever.
-func TestMultiLocksDoNotDeadlock(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		var all sync.WaitGroup
-		for _, paths := range [][]string{{path + "/a", path + "/b"}, {path + "/b", path + "/a"}} {
-			c, _ := w.Connect(t)
-			multi := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...)
-			all.Go(func() {
-				for range 20 {
-					if err := multi.Do(ctx, func(ctx context.Context) error { return ctx.Err() }); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		all.Wait()
 	})
 }
 

@@ -44,32 +44,3 @@ func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
 		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")
 	})
 }
-
-// Lost requests and replies at every step leave one node per contender, and
-// none in the end.
-func TestLostRequestsAndReplies(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete, zktest.OpMulti} {
-		for name, fault := range map[string]zktest.Action{"request": zktest.DropRequest(), "reply": zktest.DropReply()} {
-			t.Run(op.String()+" "+name, func(t *testing.T) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					ctx, path := w.Patience(t), "/l"
-					c1, _ := w.Connect(t)
-					c2, _ := w.Connect(t)
-					holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-
-					session := c2.SessionID()
-					if op == zktest.OpMulti { // only recovery sends one
-						w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply()})
-					}
-					w.Fake.Inject(zktest.Rule{Op: op, Session: session, Times: 2, Do: fault})
-					waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
-					<-time.After(5 * time.Second)
-					require.Len(t, w.Fake.Children(path), 2)
-					require.NoError(t, holder.Release(ctx))
-					require.NoError(t, waiter.Wait(t).Release(ctx))
-					w.NothingLeft(t, path)
-				})
-			})
-		}
-	}
-}

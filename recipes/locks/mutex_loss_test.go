@@ -19,21 +19,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestLeaseEndsWithItsSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, network := w.Connect(t)
-		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
-		network.Expire(t)
-		<-lease.Context().Done()
-		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
-
-		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost, "the holder learns that it had lost the lock")
-		require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
-		w.NothingLeft(t, path)
-	})
-}
-
 // Curator tests this in TestInterProcessMutexBase#testKilledSession. Curator's
 // test does not check for a single owner.
 func TestWaiterGoesOnInTheNextSession(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Promise: Contenders are admitted in the order of their nodes.
@@ -70,20 +69,6 @@ func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
 		require.NoError(t, holder.Release(ctx))
 		require.NoError(t, last.Wait(t).Release(ctx))
 		w.NothingLeft(t, path)
-	})
-}
-
-// An uncontended lock costs three requests: create, list, delete.
-func TestUncontendedCycleIsThreeRequests(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
-
-		w.Fake.ClearRequests()
-		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpDelete}, w.Requests())
 	})
 }
 

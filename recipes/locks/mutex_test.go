@@ -2,10 +2,7 @@ package locks_test
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,38 +33,6 @@ func TestOneHolderAndHandOver(t *testing.T) {
 	})
 }
 
-// Curator tests this in TestInterProcessMutexBase#testReentrantSingleLock.
-// Goroutines that share one object exclude each other.
-func TestGoroutinesOnOneMutexExcludeEachOther(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		var inside, entered atomic.Int32
-		var wg sync.WaitGroup
-		for range 10 {
-			wg.Go(func() {
-				for range 3 {
-					lease, err := m.Acquire(ctx)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if inside.Add(1) != 1 {
-						t.Error("two holders")
-					}
-					entered.Add(1)
-					inside.Add(-1)
-					lease.Release(ctx)
-				}
-			})
-		}
-		wg.Wait()
-		require.EqualValues(t, 30, entered.Load())
-		w.NothingLeft(t, path)
-	})
-}
-
 func TestTryAcquireNamesTheHolderAndLeavesNothing(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -93,37 +58,6 @@ func TestTryAcquireNamesTheHolderAndLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		holder := locktest.Acquire(t, ctx, m)
-		ahead := locktest.AcquireLater(ctx, m)
-		waitAhead(t, ctx, m, 2)
-
-		start := time.Now()
-		soon, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-		defer cancel()
-		_, err := m.Acquire(soon)
-		late := 10 * time.Second // a busy machine may be late
-		if w.Fake != nil {
-			late = 0
-		}
-		require.WithinRange(t, time.Now(), start.Add(300*time.Millisecond), start.Add(300*time.Millisecond+late))
-
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, err, &refused)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, 2, refused.Ahead)
-		require.Equal(t, holder.Path(), path+"/"+refused.Holder)
-
-		require.NoError(t, holder.Release(ctx))
-		require.NoError(t, ahead.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
 // Curator tests this in TestInterProcessMutexBase#testContainerCleanup. The
 // server may remove the lock's path whenever it has no children.
 func TestLockSurvivesReapingOfItsPath(t *testing.T) {
@@ -144,23 +78,6 @@ func TestLockSurvivesReapingOfItsPath(t *testing.T) {
 			require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		}
 		w.NothingLeft(t, path)
-	})
-}
-
-// Curator tests this in TestInterProcessMutexBase#testWithNamespace. The
-// lock's path is below the client's chroot.
-func TestLockUnderAChroot(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		w.Addr += "/shop/eu"
-		c, _ := w.Connect(t)
-		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
-		require.Len(t, w.Fake.Children("/shop/eu/l"), 1)
-		require.Regexp(t, "^/l/_c_", lease.Path())
-		_, err := locks.NewInterProcessMutex(c, "/l").TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		require.NoError(t, lease.Release(ctx))
-		require.Empty(t, w.Fake.Children("/shop/eu/l"))
 	})
 }
 

@@ -53,32 +53,6 @@ func (p *pair) handOver(t *testing.T) []zktest.Op {
 	return p.Requests()
 }
 
-// The next in line takes the lock on the event of the release. So a hand-over
-// costs the deletion, and the holder watches its node with the watch that it had
-// as a waiter.
-func TestNextInLineTakesTheLockWithoutALook(t *testing.T) {
-	for name, of := range map[string]struct {
-		first, second func(c *framework.Client) locks.Locker
-	}{
-		"mutex":                 {mutexAt, mutexAt},
-		"writer after a reader": {readerAt, writerAt},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				p := w.pair(t, of.first, of.second)
-				require.Equal(t, []zktest.Op{
-					zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpGetData,
-				}, p.requestsOf(p.two))
-				require.Equal(t, []zktest.Op{zktest.OpDelete}, p.handOver(t))
-				time.Sleep(10 * time.Second)
-				require.NoError(t, p.next.Lease.Release(t.Context()))
-				require.Equal(t, []zktest.Op{zktest.OpDelete}, p.requestsOf(p.two))
-				w.NothingLeft(t, "/l")
-			})
-		})
-	}
-}
-
 // requestsOf returns what a client has asked for.
 func (p *pair) requestsOf(c *framework.Client) (ops []zktest.Op) {
 	for _, r := range p.Fake.Requests() {

@@ -5,7 +5,6 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +14,7 @@ import (
 )
 
 // trickle is a network on which data arrives in small pieces, once it is on, so
-// that two events are not read at once. What the server has sent before it closes
-// a connection still arrives.
+// that two events are not read at once.
 type trickle struct {
 	dial framework.DialFunc
 	on   atomic.Bool
@@ -69,29 +67,6 @@ func (c *trickling) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// As with TCP, a write to a peer that has just closed the connection succeeds.
-func (c *trickling) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	if err != nil && c.of.on.Load() {
-		return len(p), nil
-	}
-	return n, err
-}
-
-func (c *trickling) SetReadDeadline(at time.Time) error {
-	if err := c.Conn.SetReadDeadline(at); err != nil && !c.of.on.Load() {
-		return err
-	}
-	return nil
-}
-
-func (c *trickling) SetWriteDeadline(at time.Time) error {
-	if err := c.Conn.SetWriteDeadline(at); err != nil && !c.of.on.Load() {
-		return err
-	}
-	return nil
-}
-
 // nextOf returns the node of the one that waits behind a lease.
 func (w *world) nextOf(l *locks.Lease) string {
 	for _, name := range w.Fake.Children("/l") {
@@ -136,42 +111,5 @@ func TestOwnWatchThatFiresBehindTheGrantIsHeard(t *testing.T) {
 			require.Error(t, next.Lease.Context().Err(), "another client has the lock, and the own watch has fired")
 		}
 		require.NoError(t, third.Lease.Release(t.Context()))
-	})
-}
-
-// A session ends at the server, because a follower could not tell the leader of it
-// for long enough, for example. That deletes the nodes of the holder and of the
-// next one, an object of the same client, in one transaction, in any order. The
-// server closes the connection then, and with it goes what it has not sent yet.
-// Another client has the lock since.
-//
-// Promise: The end of the session admits no waiter of that session.
-func TestNextInLineIsNotAdmittedByTheEndOfItsSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		slow := &trickle{dial: w.Dial}
-		c, _ := w.Connect(t, framework.WithDialer(slow.Dial))
-		three, _ := w.Connect(t)
-		holder := hold(t, w.Patience(t), mutexAt(c))
-		next := take(w.Patience(t), locks.NewInterProcessMutex(c, "/l", locks.WithoutIdentity()))
-		time.Sleep(time.Second)
-		node := w.nextOf(holder)
-		third := take(w.Patience(t), mutexAt(three))
-		time.Sleep(time.Second)
-		slow.on.Store(true)
-		// The fake's Expire drops both events, or none. So this is the session's end in
-		// two steps.
-		w.deleteTogether(t, holder.Path(), node)
-		for range 6 { // the first event has come, and not the second
-			time.Sleep(time.Millisecond)
-			synctest.Wait()
-			if next.IsOver() || holder.Context().Err() != nil {
-				break
-			}
-		}
-		w.Fake.RefuseConnections(true) // a moment without a network
-		w.Fake.Session(c.SessionID()).Expire()
-		third.Wait(t)
-		time.Sleep(100 * time.Millisecond)
-		require.False(t, next.IsOver(), "admitted by the end of its own session")
 	})
 }

@@ -48,6 +48,8 @@ func TestNextOfOursQueuesWithTheRelease(t *testing.T) {
 
 // Behind a node of its own session, a contender lists the queue when that is gone: the
 // end of the session deletes both nodes.
+//
+// Promise: The end of the session admits no waiter of that session.
 func TestNextOfOursLooksBehindItsOwnSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pairOfOne(t, otherNodesAt)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,46 +12,16 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+func readLock(c *framework.Client, path string) locks.Locker {
+	return locks.NewInterProcessReadWriteLock(c, path).ReadLock()
+}
+
 func writeLock(c *framework.Client, path string) locks.Locker {
 	return locks.NewInterProcessReadWriteLock(c, path).WriteLock()
-}
-
-// distant makes every answer take some time, so that requests of a crowd are
-// under way together.
-func distant(w *world) {
-	w.Fake.Inject(zktest.Rule{Op: zktest.OpAny, Times: -1, Do: zktest.DelayReply(5 * time.Millisecond)})
-}
-
-// A handler takes the read lock for each of thousands of requests that come at
-// once, while a writer has it. They wait with one node, and go on together.
-func TestThousandsOfReadersBehindAWriterWaitWithOneNode(t *testing.T) {
-	n := thorough.Size(3000, 500)
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t, framework.WithServiceName("writer"))
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(other, path))
-		distant(w)
-		w.Fake.ClearRequests()
-		var all sync.WaitGroup
-		for range n {
-			all.Go(func() { cycle(t, ctx, readLock(c, path)) })
-		}
-		time.Sleep(time.Minute)
-		require.Len(t, w.Fake.Children(path), 2)
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpAny), 5)
-
-		w.Fake.ClearRequests()
-		require.NoError(t, writer.Release(ctx))
-		all.Wait()
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpAny), 3)
-		w.NothingLeft(t, path)
-	})
 }
 
 // The reader that waits at the server for all gives up while it sets its watch, or
@@ -84,28 +53,6 @@ func TestReadersOutlastTheOneThatWaitsForThem(t *testing.T) {
 			})
 		})
 	}
-}
-
-// All readers but one give up while one of them lists the nodes for all. The
-// last one lists them itself.
-func TestReadersOutlastTheOneThatListsForThem(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		first := hold(t, ctx, readLock(c, path))
-		time.Sleep(2 * joinTime)
-		slow := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(time.Second)})
-		leaving, cancel := context.WithCancel(ctx)
-		takeAll(leaving, 9, readLock(c, path))
-		staying := takeAll(ctx, 1, readLock(c, path))
-		require.Equal(t, 1, slow.Hits())
-		cancel()
-		require.Equal(t, first.Path(), staying[0].Wait(t).Path())
-		require.Equal(t, 2, slow.Hits())
-		require.NoError(t, first.Release(ctx))
-		releaseAll(t, ctx, staying)
-		w.NothingLeft(t, path)
-	})
 }
 
 // A reader's create is sent twice, and makes two nodes, as on a server that lags
@@ -154,31 +101,5 @@ func TestReaderWhoseNodeIsGoneIsNotAdmittedByItsOtherNodes(t *testing.T) {
 		lease := reader.Wait(t)
 		require.Contains(t, w.Fake.Children(path), strings.TrimPrefix(lease.Path(), path+"/"))
 		require.NoError(t, lease.Release(ctx))
-	})
-}
-
-// The session ends while readers wait together. They have one node in the next
-// session, and all go on.
-func TestReadersInACrowdGoOnInTheNextSession(t *testing.T) {
-	const n = 60
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t)
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(other, path))
-		for range 3 {
-			readers := takeAll(ctx, n, readLock(c, path))
-			w.WaitNodes(t, path, 2)
-			w.Fake.ClearRequests()
-			w.Fake.Session(c.SessionID()).Expire()
-			time.Sleep(time.Second)
-			require.Len(t, w.Nodes(t, path), 2)
-			require.Equal(t, 1, w.Fake.CountRequests(zktest.OpCreate))
-			require.NoError(t, writer.Release(ctx))
-			releaseAll(t, ctx, readers)
-			writer = hold(t, ctx, writeLock(other, path))
-		}
-		require.NoError(t, writer.Release(ctx))
-		w.NothingLeft(t, path)
 	})
 }

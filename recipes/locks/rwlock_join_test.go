@@ -115,35 +115,6 @@ func TestReadersThatTryAtOnce(t *testing.T) {
 	})
 }
 
-// Readers do not fill the queue for each other, as long as they do not wait for a
-// writer.
-func TestQueueLimitOfReadersAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpAny, Times: -1, Do: zktest.DelayReply(time.Second)})
-		limited := locks.NewInterProcessReadWriteLock(c, path, locks.WithQueueLimit(3)).ReadLock()
-		releaseAll(t, ctx, takeAll(ctx, 10, limited))
-
-		writer := hold(t, ctx, writeLock(w.Observer, path))
-		readers := takeAll(ctx, 10, limited)
-		time.Sleep(time.Minute)
-		require.NoError(t, writer.Release(ctx))
-		full := 0
-		for _, p := range readers {
-			<-p.Done
-			if p.Err == nil {
-				require.NoError(t, p.Lease.Release(ctx))
-				continue
-			}
-			full++
-			require.ErrorIs(t, p.Err, locks.ErrQueueFull)
-		}
-		require.Positive(t, full)
-		w.NothingLeft(t, path)
-	})
-}
-
 // The reader that lists the queue for those behind it gives up. The next one lists it.
 func TestReadersOutlastTheOneThatLooksForThem(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -164,22 +135,6 @@ func TestReadersOutlastTheOneThatLooksForThem(t *testing.T) {
 		require.Equal(t, 1, slow.Hits())
 		require.NoError(t, first.Release(ctx))
 		releaseAll(t, ctx, readers)
-		w.NothingLeft(t, path)
-	})
-}
-
-// Only the last reader's release asks whether the node may stay.
-func TestReadersOfAKeptNodeReleaseItWithoutARequestEach(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		readers := takeAll(ctx, 10, cachedReads(c, path).ReadLock())
-		writer := take(ctx, writeLock(w.Observer, path))
-		synctest.Wait()
-		w.Fake.ClearRequests()
-		releaseAll(t, ctx, readers)
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpGetChildren2), 1)
-		require.NoError(t, writer.Wait(t).Release(ctx))
 		w.NothingLeft(t, path)
 	})
 }

@@ -9,84 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
-
-// A function of the user's does not return while a reader lists the queue before it
-// joins another reader.
-func TestLookThatDoesNotReturnLeavesNoLockHeld(t *testing.T) {
-	for name, opts := range map[string][]locks.ReadWriteOption{
-		"plain": nil, "cached": {idleFor(1000, time.Nanosecond)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			locktest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
-				read := locks.NewInterProcessReadWriteLock(c, "/l", opts...).ReadLock()
-				first, err := read.Acquire(t.Context())
-				if err != nil {
-					return err
-				}
-				defer first.Release(t.Context())
-				time.Sleep(2 * joinTime)
-				second, err := read.Acquire(ctx)
-				if err != nil {
-					return err
-				}
-				return second.Release(ctx)
-			})
-		})
-	}
-}
-
-// The shared node comes to harm while a reader lists the queue in order to join it.
-// All readers that wait share the next node, unless they have joined before.
-func TestReadersWhoseNodeIsLostWhileTheyLook(t *testing.T) {
-	for name, harm := range map[string]func(w *world, c *framework.Client, node string){
-		"deleted": func(w *world, _ *framework.Client, node string) { w.Fake.Delete(node) },
-		"expired": func(w *world, c *framework.Client, _ string) { w.Fake.Session(c.SessionID()).Expire() },
-		"revoked": func(w *world, _ *framework.Client, node string) { w.Fake.Set(node, []byte("__REVOKE__")) },
-	} {
-		for kind, opts := range map[string][]locks.ReadWriteOption{
-			"plain": nil, "cached": {idleFor(1000, time.Minute)}, "revocable": {locks.WithRevocation()},
-		} {
-			t.Run(name+", "+kind, func(t *testing.T) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					ctx, path := w.Patience(t), recipetest.Path(t)
-					c, _ := w.Connect(t)
-					read := locks.NewInterProcessReadWriteLock(c, path, opts...).ReadLock()
-					first := hold(t, ctx, read)
-					asked := first.Revoked() // watches the node
-					time.Sleep(2 * joinTime)
-					w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Session: c.SessionID(), Do: zktest.DelayReply(time.Second)})
-					readers := takeAll(ctx, 5, read)
-					harm(w, c, first.Path())
-					nodes := map[string]bool{first.Path(): true}
-					for _, p := range readers {
-						lease := p.Wait(t)
-						synctest.Wait()
-						isAsked := recipetest.IsClosed(lease.Revoked())
-						// A reader may have joined before its client has heard of the harm.
-						require.Equal(t, lease.Path() == first.Path(), isAsked || lease.Context().Err() != nil)
-						nodes[lease.Path()] = true
-					}
-					require.LessOrEqual(t, len(nodes), 2)
-					require.True(t, first.Context().Err() != nil || recipetest.IsClosed(asked))
-					_ = first.Release(ctx)
-					for _, p := range readers {
-						if p.Lease.Path() != first.Path() {
-							require.NoError(t, p.Lease.Context().Err())
-						}
-						_ = p.Lease.Release(ctx)
-					}
-					w.NothingLeft(t, path)
-				})
-			})
-		}
-	}
-}
 
 // Readers of three clients come all the time, and each is there before the one before
 // it has gone. A writer of another client waits for those that came before it, and for

@@ -121,30 +121,6 @@ func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
 	})
 }
 
-// A waiter for a lease that gives up leaves neither its lease nor its gate
-// behind.
-func TestSemaphoreWaiterThatGivesUpLeavesNothing(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(2))
-		first := hold(t, ctx, s)
-		leaving, cancel := context.WithCancel(ctx)
-		going := make(chan error)
-		go func() { _, err := s.AcquireN(leaving, 2); going <- err }()
-		w.WaitNodes(t, path+"/locks", 1)
-		next := take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(2)))
-		w.WaitNodes(t, path+"/locks", 2)
-		cancel()
-		require.ErrorIs(t, <-going, context.Canceled)
-		require.NoError(t, next.Wait(t).Release(ctx))
-		require.NoError(t, first.Release(ctx))
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
 // The waiter for a lease loses its session. It begins again, at the gate.
 func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -232,32 +208,6 @@ func TestSemaphoreMutexExcludesOthersAndItself(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, lease.Release(ctx))
 		require.NoError(t, m.Do(ctx, func(context.Context) error { return nil }))
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
-// Two waiters are at the leases at once, because somebody has deleted the gate
-// of one. The one that has lost its gate must begin anew. Without that, each
-// would wait for the other's lease.
-func TestTwoAtTheLeasesDoNotWaitForEachOther(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		first := hold(t, ctx, locks.NewInterProcessSemaphore(w.Observer, path, locks.Limit(1)))
-		all := []*locktest.Pending{take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))}
-		gate := w.WaitNodes(t, path+"/locks", 1)[0]
-		w.WaitNodes(t, path+"/locks", 1)
-		all = append(all, take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1))))
-		w.WaitNodes(t, path+"/locks", 2)
-		require.NoError(t, w.Fake.Delete(path+"/locks/"+gate))
-		synctest.Wait()
-		require.NoError(t, first.Release(ctx))
-		lease := all[1].Wait(t)
-		require.False(t, all[0].IsOver())
-		require.NoError(t, lease.Release(ctx))
-		require.NoError(t, all[0].Wait(t).Release(ctx))
 		w.WaitNodes(t, path+"/locks", 0)
 		w.NothingLeft(t, path+"/leases")
 	})

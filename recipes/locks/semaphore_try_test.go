@@ -31,23 +31,3 @@ func TestTryAcquireOfSeveralDoesNotNameItself(t *testing.T) {
 		require.NoError(t, first.Release(ctx))
 	})
 }
-
-// A client's earlier leases do not block its next try.
-func TestLeasesCanBeTriedForOneAfterTheOther(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
-		for range 30 {
-			var leases []*locks.Lease
-			for range 3 {
-				lease, err := s.TryAcquire(ctx)
-				require.NoError(t, err)
-				leases = append(leases, lease)
-			}
-			for _, l := range leases {
-				require.NoError(t, l.Release(ctx))
-			}
-		}
-	})
-}

@@ -13,27 +13,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A node that the caller has given up itself does not count as another
-// contender.
-func TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		a, _ := w.Connect(t)
-		b, _ := w.Connect(t)
-		ours := locks.NewInterProcessMutex(b, "/m")
-		lease, err := locks.NewInterProcessMutex(a, "/m").Acquire(t.Context())
-		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err = ours.Acquire(ctx)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		_, err = ours.TryAcquire(t.Context())
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, 1, refused.Ahead, "the holder, and not the node that this mutex has just given up: %v", err)
-		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
 // A request to make a node is under way when its caller gives up. So the client
 // cannot delete the node before the caller's next request.
 func TestTryAcquireIsNotRefusedByANodeThatWasBeingMade(t *testing.T) {

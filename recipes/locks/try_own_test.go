@@ -56,31 +56,6 @@ func writerAtOr(name string, other func(c *framework.Client) locks.Locker) func(
 	return writerAt
 }
 
-// A lock that its client does not have any more is not in the way of a try.
-func TestTryOfALockThatItsClientHasNoMore(t *testing.T) {
-	for name, tc := range ownTries {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				for range 3 {
-					held := tryToHold(t, tc.hold(c))
-					isRefused(t, tc.try(c))
-					require.NoError(t, held.Release(t.Context()))
-					require.NoError(t, tryToHold(t, tc.try(c)).Release(t.Context()))
-
-					held = tryToHold(t, tc.hold(c))
-					time.Sleep(2 * time.Second) // it watches its node by then
-					isRefused(t, tc.try(c))
-					require.NoError(t, w.Fake.Delete(held.Path()))
-					<-held.Context().Done()
-					require.NoError(t, tryToHold(t, tc.try(c)).Release(t.Context()))
-					require.ErrorIs(t, held.Release(t.Context()), locks.ErrNodeDeleted)
-				}
-			})
-		})
-	}
-}
-
 // A lock that was lost with its session is not the client's any more. The servers
 // may have its node for a while, and the try is refused as long.
 func TestTryOfALockThatItsClientHasLost(t *testing.T) {

@@ -80,34 +80,6 @@ func TestWaiterNoticesAReleaseThatItIsNotToldOf(t *testing.T) {
 	}
 }
 
-// The holder goes while the waiter is cut off, and the server hangs up when
-// watches are set again.
-func TestWaiterNoticesAReleaseWhenItsWatchIsNotSetAgain(t *testing.T) {
-	for name, of := range map[string]func(c *framework.Client) locks.Locker{
-		"mutex":     func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") },
-		"writer":    func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() },
-		"semaphore": func(c *framework.Client) locks.Locker { return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				one, _ := w.Connect(t)
-				two, _ := w.Connect(t)
-				lease := locktest.Acquire(t, w.Patience(t), of(one))
-				waiter := locktest.AcquireLater(t.Context(), of(two))
-				<-time.After(time.Second)
-				w.Fake.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
-				w.Fake.RefuseConnections(true)
-				w.Fake.CutAll()
-				require.NoError(t, w.Fake.Delete(lease.Path()))
-				w.Fake.RefuseConnections(false)
-				<-time.After(10 * time.Second)
-				require.True(t, waiter.IsOver(), "it still waits")
-				require.NoError(t, waiter.Wait(t).Release(t.Context()))
-			})
-		})
-	}
-}
-
 func changeUntold(t *testing.T, w *world, watched zktest.Watch) {
 	t.Helper()
 	if !watched.Child {
@@ -139,23 +111,5 @@ func TestWaiterIsToldThatItMayNotReadItsPredecessorAnyMore(t *testing.T) {
 		require.True(t, waiter.IsOver())
 		require.ErrorIs(t, waiter.Err, zk.ErrNoAuth)
 		w.WaitNodes(t, path, 1)
-	})
-}
-
-func TestShortHoldersAndWaitersDoNotLookAgain(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		one, _ := w.Connect(t)
-		two, _ := w.Connect(t)
-		for range 20 {
-			lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(one, path))
-			waiter := locktest.AcquireLater(t.Context(), locks.NewInterProcessMutex(two, path))
-			<-time.After(time.Minute)
-			require.NoError(t, lease.Release(t.Context()))
-			lease = waiter.Wait(t)
-			<-time.After(time.Minute)
-			require.NoError(t, lease.Release(t.Context()))
-		}
-		require.Zero(t, w.Fake.CountRequests(zktest.OpSetWatches))
 	})
 }

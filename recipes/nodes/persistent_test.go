@@ -45,32 +45,6 @@ func TestNodeIsThereUntilShutdown(t *testing.T) {
 	})
 }
 
-// WaitRegistered and Set wait for one request, and another one sets a watch.
-// Shutdown looks and deletes, which uses the watch up.
-func TestRequestsOfANode(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/members", nil))
-		c, _ := w.Connect(t)
-		n := start(t, c, "/members/a", "one")
-		w.ready(t, n)
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpExists}, w.requests(c.SessionID()))
-		w.Fake.ClearRequests()
-		delayed, begun := w.Fake.Inject(zktest.Rule{Times: -1, Do: zktest.DelayReply(time.Millisecond)}), time.Now()
-		require.NoError(t, n.Set(t.Context(), []byte("two")))
-		require.Equal(t, time.Millisecond, time.Since(begun), "one round trip")
-		delayed.Remove()
-		time.Sleep(time.Millisecond) // the look that follows was delayed, too
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{zktest.OpSetData, zktest.OpExists}, w.requests(c.SessionID()))
-		w.Fake.ClearRequests()
-		require.NoError(t, n.Shutdown(t.Context()))
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{zktest.OpExists, zktest.OpDelete}, w.requests(c.SessionID()))
-		require.Empty(t, w.Fake.Watches())
-	})
-}
-
 // After a loss of the session, the node is created with the first request of
 // the next session, and its readers are told.
 func TestNodeComesBackInTheNextSession(t *testing.T) {
@@ -92,21 +66,6 @@ func TestNodeComesBackInTheNextSession(t *testing.T) {
 		require.NoError(t, n.Shutdown(w.Patience(t)))
 		w.awaitNode(t, path, false)
 		w.NoWatches(t)
-	})
-}
-
-func TestFirstRequestOfANewSessionCreatesTheNode(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n, seen := startFollowed(t, c, "/a", "data")
-		w.ready(t, n)
-		w.Fake.ClearRequests()
-		w.Fake.Session(c.SessionID()).Expire()
-		settle()
-		require.Equal(t, zktest.OpCreate, w.requests(c.SessionID())[0])
-		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Registered}, states(seen()))
-		require.ErrorIs(t, seen()[1].Err, framework.ErrSessionLost)
-		require.NoError(t, n.Shutdown(t.Context()))
 	})
 }
 
@@ -175,30 +134,6 @@ func TestDeletedNodeComesBack(t *testing.T) {
 		require.Equal(t, before.Czxid, seen[0].Czxid, "it is how things stand")
 		require.ErrorIs(t, seen[1].Err, nodes.ErrNodeDeleted)
 		require.Greater(t, seen[2].Czxid, before.Czxid)
-	})
-}
-
-func TestNodeThatIsDeletedAgainAndAgain(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := start(t, c, "/a", "data")
-		w.ready(t, n)
-		var pauses []time.Duration
-		for range 12 {
-			synctest.Wait()
-			require.NoError(t, w.Fake.Delete("/a"))
-			deleted := time.Now()
-			require.NoError(t, w.Fake.WaitFor(t.Context(), func() bool { _, found := w.Fake.Node("/a"); return found }))
-			pauses = append(pauses, time.Since(deleted).Truncate(time.Millisecond))
-			w.ready(t, n)
-		}
-		require.Zero(t, pauses[0])
-		require.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, pauses[1:3])
-		require.Equal(t, 5*time.Second, pauses[11])
-		time.Sleep(time.Minute)
-		require.NoError(t, w.Fake.Delete("/a"))
-		synctest.Wait()
-		require.Equal(t, "data", w.dataOf("/a"), "at once again after a quiet minute")
 	})
 }
 

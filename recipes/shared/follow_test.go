@@ -16,48 +16,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A Value costs one request where the node exists, and one for each change. A
-// write costs one, and its own change another one. A TrySet that is known to fail
-// costs none.
-func TestRequests(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		cost := func(do func()) []zktest.Op {
-			w.Fake.ClearRequests()
-			do()
-			settle()
-			return w.requests(c.SessionID())
-		}
-		var n *shared.Count
-		require.Equal(t, []zktest.Op{zktest.OpGetData, zktest.OpCreate, zktest.OpGetData}, cost(func() { n = w.count(t, c, "/new", 7) }))
-		require.NoError(t, n.Close())
-		settle()
-		require.Equal(t, []zktest.Op{zktest.OpGetData}, cost(func() { n = w.count(t, c, "/new", 7) }))
-		require.Equal(t, []zktest.Op{zktest.OpGetData}, cost(func() { require.NoError(t, w.Fake.Set("/new", bytesOf(1))) }))
-		require.Empty(t, cost(func() { require.Equal(t, int32(1), get(t, n).Value) }))
-		old := get(t, n)
-		require.Equal(t, []zktest.Op{zktest.OpMulti, zktest.OpGetData}, cost(func() { require.NoError(t, n.Set(t.Context(), 2)) }))
-		require.Equal(t, []zktest.Op{zktest.OpMulti, zktest.OpGetData}, cost(func() {
-			_, ok, err := n.TrySet(t.Context(), get(t, n), 3)
-			require.NoError(t, err)
-			require.True(t, ok)
-		}))
-		require.Empty(t, cost(func() {
-			_, ok, err := n.TrySet(t.Context(), old, 4)
-			require.NoError(t, err)
-			require.False(t, ok)
-		}))
-		require.Equal(t, []zktest.Op{zktest.OpSync, zktest.OpGetData}, cost(func() {
-			_, err := n.Refresh(t.Context())
-			require.NoError(t, err)
-		}))
-		other := w.count(t, c, "/new", 7)
-		require.Equal(t, []zktest.Op{zktest.OpGetData, zktest.OpGetData}, cost(func() { require.NoError(t, w.Fake.Set("/new", bytesOf(5))) }))
-		require.Len(t, w.Fake.Watches(), 1, "Values of one client share a watch")
-		require.NoError(t, other.Close())
-	})
-}
-
 // After each reconnect the node is read again, once, whether the server tells
 // of a change or not (CURATOR-311).
 //

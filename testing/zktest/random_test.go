@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"math/rand/v2"
+	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -101,4 +103,81 @@ func TestSameSeedSameRun(t *testing.T) {
 		require.Greater(t, len(first.Requests), first.StoppedAt+20, "after the storm they work")
 		require.NotEqual(t, first.Requests, simulated(t, seed+1, members).Requests)
 	}
+}
+
+// wander is a client that makes requests and does not give up.
+func wander(t *testing.T, srv *Server, r *rand.Rand, over <-chan struct{}) {
+	var session int64
+	var secret []byte
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(100*time.Millisecond + time.Duration(r.IntN(1_000_000))):
+		}
+		nc, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
+		if err != nil {
+			continue
+		}
+		c := &wanderer{nc: nc}
+		if session, secret = c.greet(session, secret); session != 0 {
+			for c.err == nil {
+				c.ask(r)
+				time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+			}
+		}
+		nc.Close()
+	}
+}
+
+// wanderer is a connection that remembers its first error instead of failing
+// the test.
+type wanderer struct {
+	nc  net.Conn
+	err error
+}
+
+func (c *wanderer) greet(session int64, secret []byte) (int64, []byte) {
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	encodeValues(e, 0, int64(0), 2000, session, secret)
+	d := c.roundTrip(e.Frame())
+	d.Int64()
+	session, secret = d.Int64(), d.Buffer()
+	if c.err != nil {
+		return 0, nil
+	}
+	return session, secret
+}
+
+func (c *wanderer) ask(r *rand.Rand) {
+	paths := []string{"/a", "/a/b", "/a/c", "/d", "/d/e"}
+	path := paths[r.IntN(len(paths))]
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	e.Int32(1)
+	switch r.IntN(7) {
+	case 0, 1:
+		encodeValues(e, int(wire.OpCreate), path, []byte("x"), datatree.OpenACL, r.IntN(4))
+	case 2:
+		encodeValues(e, int(wire.OpCreateContainer), path, []byte("x"), datatree.OpenACL, 4)
+	case 3:
+		encodeValues(e, int(wire.OpDelete), path, -1)
+	case 4:
+		encodeValues(e, int(wire.OpGetChildren), path, true)
+	case 5:
+		encodeValues(e, int(wire.OpExists), path, true)
+	case 6:
+		encodeValues(e, int(wire.OpAddWatch), path, r.IntN(2))
+	}
+	c.roundTrip(e.Frame())
+}
+
+// roundTrip returns the next frame, be it the answer or an event.
+func (c *wanderer) roundTrip(frame []byte) *wire.Decoder {
+	if _, c.err = c.nc.Write(frame); c.err != nil {
+		return &wire.Decoder{}
+	}
+	_ = c.nc.SetReadDeadline(time.Now().Add(3 * time.Second))
+	var answer []byte
+	answer, c.err = wire.ReadFrame(c.nc)
+	return &wire.Decoder{Buf: answer}
 }
