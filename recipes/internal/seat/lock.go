@@ -168,7 +168,7 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 
 // Terms returns the terms of the lock's seats.
 func (l *Lock) Terms(data []byte) Terms {
-	return Terms{Client: l.cfg.Client, Key: l.boxed, Revocable: l.cfg.Revocable, Data: data}
+	return Terms{Client: l.cfg.Client, Key: l.boxed, Revocable: l.cfg.Revocable, Waits: l.cfg.Waits, Data: data}
 }
 
 // NodeData returns the data of an attempt's nodes.

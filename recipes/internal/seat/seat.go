@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // Seat is a client's presence at one lock: a node that queues or holds, or the
@@ -48,6 +49,10 @@ type Terms struct {
 
 	// Revocable makes a request to give the lock up end the holds.
 	Revocable bool
+
+	// Waits says that a holder does no work, and only waits for something else. Then no
+	// error policy makes an interruption end the holds: a waiter keeps its place.
+	Waits bool
 
 	// Data is the data of the nodes. It describes their owner.
 	Data []byte
@@ -141,6 +146,9 @@ func newHold(terms Terms, own *ownWatch, nodes ...framework.Created) *Hold {
 // was lost, or suspended, between the grant and now.
 func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	policy := framework.Extend(s.terms.Client).ErrorPolicy()
+	if s.terms.Waits {
+		policy = state.SessionPolicy
+	}
 	session := nodes[0].Session
 	trusted := session.Trusted(policy)
 	if trusted.Err() != nil {
