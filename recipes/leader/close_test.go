@@ -13,10 +13,10 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// An interruption ends a leadership. The leader has stopped before the client is
-// closed, and has reported that. So Close deletes the node at once: nobody needs the
-// safety margin any more.
-func TestCloseDeletesTheNodeOfAnInterruptedLeaderThatHasStopped(t *testing.T) {
+// An interruption ends a leadership, and the client is closed at once. If the leader has
+// said that it has stopped, Close deletes the node: nobody needs the safety margin any
+// more. If not, the node stays for that time at least.
+func TestCloseWhileAnInterruptedLeaderStops(t *testing.T) {
 	for name, stop := range map[string]func(t *testing.T, l *leader.Latch, lease *locks.Lease){
 		"its lease is released": func(t *testing.T, _ *leader.Latch, lease *locks.Lease) {
 			require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSuspended)
@@ -26,6 +26,7 @@ func TestCloseDeletesTheNodeOfAnInterruptedLeaderThatHasStopped(t *testing.T) {
 			defer cancel()
 			require.ErrorIs(t, l.Shutdown(ctx), framework.ErrNotConnected)
 		},
+		"nobody says that it has stopped": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -35,10 +36,18 @@ func TestCloseDeletesTheNodeOfAnInterruptedLeaderThatHasStopped(t *testing.T) {
 				network.Refuse(true)
 				time.AfterFunc(time.Second, network.Cut)
 				<-lease.Context().Done()
-				stop(t, l, lease)
+				lost := time.Now()
+				if stop != nil {
+					stop(t, l, lease)
+				}
 				network.Refuse(false)
 				require.NoError(t, c.Close())
-				require.Empty(t, w.Nodes(t, "/l"))
+				if stop != nil {
+					require.Empty(t, w.Nodes(t, "/l"))
+					return
+				}
+				w.WaitNodes(t, "/l", 0)
+				require.GreaterOrEqual(t, time.Since(lost), w.Session*4/10)
 			})
 		})
 	}
