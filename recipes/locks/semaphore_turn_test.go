@@ -132,6 +132,8 @@ func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T
 
 // A waiter is first at the gate, and no lease is free. An interruption that its session
 // survives does not cost its place, whatever the client's error policy.
+//
+// Promise: An interruption does not cost the first waiter at a semaphore's gate its place.
 func TestInterruptionDoesNotCostTheFirstAtTheGateItsPlace(t *testing.T) {
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		t.Run(policy.String(), func(t *testing.T) {
