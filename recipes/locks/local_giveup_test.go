@@ -24,7 +24,8 @@ func TestTenThousandWaitersGiveUpTogether(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		other, _ := w.Connect(t)
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(other, path))
 		next := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path))
 		w.WaitNodes(t, path, 2)
 		synctest.Wait()
