@@ -288,6 +288,7 @@ func (l *leadership) awaitStop(ctx context.Context) {
 	case <-margin.C:
 	case <-ctx.Done():
 	}
+	l.hold.Stopped()
 }
 
 // delete has del delete a node, and waits for a server's answer while there is a

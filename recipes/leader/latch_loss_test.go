@@ -90,7 +90,7 @@ func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
 		synctest.Wait()
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
-		require.NotContains(t, string(stacks), "claim.(*watcher).watch(")
+		require.NotContains(t, string(stacks), "seat.(*Seat).watch(")
 		require.Len(t, w.Fake.Watches(), 1)
 		watches := framework.Extend(c).Status().Watches
 		require.Len(t, watches, 1)

@@ -83,3 +83,48 @@ func TestChecksOfAReaderBehindADeletion(t *testing.T) {
 		})
 	}
 }
+
+// An operator deletes the node of a reader that was a writer, and the next writer of
+// the same client is admitted. The reader's node is younger than that writer's,
+// although the reader has held the lock for longer. It is the reader that has lost it.
+func TestDeletionOfADowngradedReadersNodeEndsTheReader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		ours, others := rwOf(c), locks.NewInterProcessReadWriteLock(c, "/l", locks.WithNodeData([]byte("a line of its own")))
+		writer := hold(t, ctx, ours.WriteLock())
+		pending := take(ctx, others.WriteLock())
+		w.WaitNodes(t, "/l", 2)
+		reader := hold(t, context.WithoutCancel(writer.Context()), ours.ReadLock())
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, w.Fake.Delete(reader.Path()))
+		next := pending.Wait(t)
+		synctest.Wait()
+		require.NoError(t, context.Cause(next.Context()))
+		require.ErrorIs(t, context.Cause(reader.Context()), locks.ErrNodeDeleted)
+		require.ErrorIs(t, reader.Release(ctx), locks.ErrNodeDeleted)
+		require.NoError(t, next.Release(ctx))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// An acquire whose requests get no answer knows the holder from its own process: a
+// reader that was a writer. Its error names the holder's identity.
+func TestRefusalNamesADowngradedReader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		writer := hold(t, ctx, writerAt(c))
+		reader := hold(t, context.WithoutCancel(writer.Context()), readerAt(c))
+		require.NoError(t, writer.Release(ctx))
+		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(5 * time.Second)})
+		first := take(ctx, writerAt(c))
+		<-fault.Done()
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_, err := writerAt(c).Acquire(short)
+		require.NotZero(t, locks.ReadIdentity(notAcquired(t, err).HolderData).PID)
+		require.NoError(t, reader.Release(ctx))
+		require.NoError(t, first.Wait(t).Release(ctx))
+	})
+}

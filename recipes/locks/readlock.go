@@ -82,7 +82,8 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 // makes no read node, and the write lock is lost.
 func (r *ReadLock) downgrade(ctx context.Context, writer *seat.Hold, a seat.Attempt) (*seat.Hold, error) {
 	q := &r.of.read
-	node, err := r.createInPlace(ctx, writer, a)
+	data := q.NodeData(a)
+	node, err := r.createInPlace(ctx, writer, data, a.Wait)
 	if isGone(err) {
 		writer.Seat().NodeDeleted()
 		return nil, writer.Loss()
@@ -91,7 +92,7 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *seat.Hold, a seat.Atte
 		return nil, err
 	}
 	if writer.Context().Err() == nil && node.Session == writer.Seat().Nodes()[0].Session {
-		if h := writer.Beside(q, node); h != nil {
+		if h := writer.Beside(q, node, data); h != nil {
 			a.Trace.Downgraded()
 			return h, nil
 		}
@@ -116,7 +117,9 @@ func isGone(err error) bool {
 // that another client deleted it, and the next writer may hold the lock already.
 // An acquire that waits retries through every interruption that the write lock
 // survives.
-func (r *ReadLock) createInPlace(ctx context.Context, writer *seat.Hold, a seat.Attempt) (node framework.Created, err error) {
+func (r *ReadLock) createInPlace(
+	ctx context.Context, writer *seat.Hold, data []byte, wait bool,
+) (node framework.Created, err error) {
 	q := &r.of.read
 	name := path.Base(writer.Seat().Nodes()[0].Path)
 	if order.Overflowed(name, writeKind) { // its number is not its place
@@ -127,11 +130,11 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *seat.Hold, a seat.
 	under, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	defer context.AfterFunc(held, func() { done(context.Cause(held)) })()
-	recovery := follow.Recovery{Client: q.Client(), Ends: func(err error) bool { return !a.Wait || seat.EndsAcquire(err) }}
+	recovery := follow.Recovery{Client: q.Client(), Ends: func(err error) bool { return !wait || seat.EndsAcquire(err) }}
 	err = recovery.Until(under, func(ctx context.Context) (err error) {
 		results, err := q.Client().Transaction(ctx,
 			framework.CheckOp(znode.Join(q.Path(), name), framework.AnyVersion),
-			framework.CreateOp(znode.Join(q.Path(), readKind+number), q.NodeData(a),
+			framework.CreateOp(znode.Join(q.Path(), readKind+number), data,
 				framework.WithMode(framework.Ephemeral), framework.WithProtection()))
 		if err == nil {
 			made := results[len(results)-1]

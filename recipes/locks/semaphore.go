@@ -51,6 +51,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 		gate: *seat.New(seat.Config{
 			Client: c, Path: below(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
 			Blocks:      order.Exclusive,
+			Waits:       true,
 			Recipe:      recipe,
 			NotAcquired: notAcquired,
 			Options:     atGate,

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -124,6 +126,36 @@ func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T
 			require.Len(t, w.Nodes(t, path+"/locks"), 1, "we wait at the gate")
 			require.NoError(t, w.Fake.Delete(path+"/leases/lease-0000000099"))
 			require.NoError(t, (<-ours).Release(ctx))
+		})
+	}
+}
+
+// A waiter is first at the gate, and no lease is free. An interruption that its session
+// survives does not cost its place, whatever the client's error policy.
+//
+// Promise: An interruption does not cost the first waiter at a semaphore's gate its place.
+func TestInterruptionDoesNotCostTheFirstAtTheGateItsPlace(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				holder := hold(t, ctx, semaphoreAt(w.Observer))
+				c, network := w.Connect(t, framework.WithErrorPolicy(policy))
+				first := take(ctx, semaphoreAt(c))
+				w.WaitNodes(t, "/l/locks", 1)
+				other, _ := w.Connect(t)
+				second := take(ctx, semaphoreAt(other))
+				w.WaitNodes(t, "/l/locks", 2)
+				network.Cut()
+				time.Sleep(time.Second)
+				require.NoError(t, c.WaitConnected(ctx))
+				require.NoError(t, holder.Release(ctx))
+				synctest.Wait()
+				require.False(t, second.IsOver())
+				require.NoError(t, first.Wait(t).Release(ctx))
+				require.NoError(t, second.Wait(t).Release(ctx))
+				w.NothingLeft(t, "/l/locks")
+			})
 		})
 	}
 }

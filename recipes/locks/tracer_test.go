@@ -130,6 +130,39 @@ func (markingHold) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lossKey{}, mark+", in the hold")
 }
 
+// ending is a tracer that ends the context of the work at once.
+type ending struct{ locktest.Spy }
+
+func (e *ending) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	return ctx, endingAcquire{e.Told}
+}
+
+type endingAcquire struct{ locktest.Calls }
+
+func (e endingAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
+	return endingHold{locktest.CallsOfHold(e.Calls)}
+}
+
+type endingHold struct{ locktest.CallsOfHold }
+
+func (endingHold) Context(ctx context.Context) context.Context {
+	ctx, end := context.WithCancel(ctx)
+	end()
+	return ctx
+}
+
+// A tracer that has ended the context of the work is told of the end of the hold, too.
+func TestTracerThatEndsTheWorkIsToldOfTheEnd(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &ending{}
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
+		lease := hold(t, t.Context(), mutexAt(c))
+		require.ErrorIs(t, lease.Release(t.Context()), context.Canceled)
+		require.EqualValues(t, 1, tracer.Ended.Load())
+		w.NothingLeft(t, "/l")
+	})
+}
+
 // The values of attributes are words, so that people can search for them.
 func TestRecipesAreNamedByWords(t *testing.T) {
 	for _, recipe := range []string{

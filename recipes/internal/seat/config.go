@@ -25,6 +25,9 @@ type Config struct {
 	// EntersAfter is nil, a contender always looks. It must be a pure function.
 	EntersAfter order.Blocks
 
+	// Waits says that a holder of the lock only waits for something else, see terms.
+	Waits bool
+
 	// WatchSelf makes every waiter notice that its own node is deleted, at the
 	// price of a second watch. Without it, only those do that are next.
 	WatchSelf bool

@@ -198,11 +198,11 @@ func (h *Hold) LeaseOf(ctx context.Context) *Lease {
 }
 
 // Beside returns a hold on a seat that exists beside the holder's, for a node of the
-// lock of, in the place of the holder's: a writer goes on as a reader. The token is
-// the holder's. It returns nil if the node cannot be trusted by now.
-func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
+// lock of with this data, in the place of the holder's: a writer goes on as a reader. The
+// token is the holder's. It returns nil if the node cannot be trusted by now.
+func (h *Hold) Beside(of *Lock, node framework.Created, data []byte) *Hold {
 	q := h.seat.lane
-	s := &Seat{lane: q, shared: true, terms: of.terms(), token: h.seat.token}
+	s := &Seat{lane: q, shared: true, terms: of.terms(), data: data, token: h.seat.token}
 	q.mu.Lock()
 	q.live = append(q.live, s)
 	q.mu.Unlock()

@@ -51,10 +51,7 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 		h.end(ErrReleased)
 		return h.giveUp(ctx)
 	case reason.Is(cause, ErrRevoked), reason.Is(cause, framework.ErrSuspended) && s.session().Context().Err() == nil:
-		s.lose(cause) // perhaps nothing has called it yet
-		s.mu.Lock()
-		s.holdersStoppedLocked()
-		s.mu.Unlock()
+		h.Stopped()
 		defer h.Trace().Wait(ctx)
 		return s.giveBack(ctx, h)
 	default:
@@ -62,6 +59,23 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 		h.abandon(cause)
 		h.Trace().Wait(ctx)
 		return nil
+	}
+}
+
+// Stopped notes that the holder has stopped, and tells the leader. If the hold was lost,
+// Close of the client need not spare the nodes any more, and the debug page need not show
+// the hold.
+func (h *Hold) Stopped() {
+	s := h.seat
+	if cause := context.Cause(h.ctx); cause != nil && !reason.Is(cause, ErrReleased) {
+		s.lose(cause) // perhaps nothing has called it yet
+		defer h.Trace().Gone()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holdersStoppedLocked()
+	if h.stopped != nil {
+		h.stopped()
 	}
 }
 

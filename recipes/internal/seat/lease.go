@@ -107,7 +107,10 @@ func (l *Lease) part() parting {
 	if !l.released.CompareAndSwap(false, true) {
 		return parting{again: true}
 	}
-	last := l.leave()
+	last, stops := l.leave()
+	if stops {
+		l.hold.Stopped()
+	}
 	p := parting{last: last, cause: context.Cause(l.Context())} // the first one
 	if last {
 		p.connection = l.hold.seat.connection()
@@ -121,22 +124,21 @@ func (l *Lease) part() parting {
 // The server's answer is this release's. For the same reason the hold ends at that
 // moment: an interruption that comes next is no loss, and a minimum hold goes on. The
 // share of a leader's hold stays if the hold was lost, or a tracer has ended the
-// lease's context: see [Hold.Lead].
-func (l *Lease) leave() (last bool) {
+// lease's context: the release says only that the holder stops, see [Hold.Lead].
+func (l *Lease) leave() (last, stops bool) {
 	h := l.hold
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
 	l.end(ErrReleased)
-	if h.stopped != nil && !reason.Is(context.Cause(l.Context()), ErrReleased) {
-		h.stopped()
-		h.seat.holdersStoppedLocked()
-		return false
+	lost := !reason.Is(context.Cause(l.Context()), ErrReleased)
+	if h.stopped != nil && lost {
+		return false, true
 	}
 	last = h.leaveLocked()
-	if last {
+	if last && !lost {
 		h.stopLocked()
 	}
-	return last
+	return last, false
 }
 
 // finish does what is left of the release.

@@ -265,4 +265,4 @@ type Candidate struct {
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
 
-func (l *Lock) terms() terms { return terms{l.cfg.Client, l.boxed, l.cfg.Revocable} }
+func (l *Lock) terms() terms { return terms{l.cfg.Client, l.boxed, l.cfg.Revocable, l.cfg.Waits} }

@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // Seat is a client's presence at one lock: a node that queues or holds, or the
@@ -46,6 +47,10 @@ type terms struct {
 	client    *framework.Client
 	key       any  // finds the hold in the contexts of its leases
 	revocable bool // a request to give the lock up ends the holds
+
+	// A holder does no work, and only waits for something else. Then no error policy makes
+	// an interruption end the holds: a waiter keeps its place.
+	waits bool
 }
 
 // State is where a seat is in its life. The package documentation has the table.
@@ -133,6 +138,9 @@ func newHold(of *Lock, data []byte, own *ownWatch, nodes ...framework.Created) *
 // was lost, or suspended, between the grant and now.
 func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	policy := framework.Extend(s.client).ErrorPolicy()
+	if s.waits {
+		policy = state.SessionPolicy
+	}
 	session := nodes[0].Session
 	trusted := session.Trusted(policy)
 	if trusted.Err() != nil {
