@@ -83,3 +83,27 @@ func TestChecksOfAReaderBehindADeletion(t *testing.T) {
 		})
 	}
 }
+
+// A reader that has gone on from the write lock has a node that is younger than the
+// node of a writer that waits. An operator deletes the reader's node, so that the
+// writer of the same client gets the lock. The reader has lost it, not the writer.
+//
+// Promise: Of two holders in one process, the one whose node was deleted loses the lock, also after a downgrade.
+func TestReaderBehindADowngradeLosesToTheNextWriterOfItsClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		writer := hold(t, ctx, writerAt(c))
+		next := take(ctx, locks.NewInterProcessReadWriteLock(c, "/l", locks.WithoutIdentity()).WriteLock())
+		w.WaitNodes(t, "/l", 2)
+		reader := hold(t, writer.Context(), readerAt(c))
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, w.Fake.Delete(reader.Path()))
+		second := next.Wait(t)
+		require.NoError(t, second.Context().Err())
+		require.ErrorIs(t, context.Cause(reader.Context()), locks.ErrNodeDeleted)
+		require.ErrorIs(t, reader.Release(ctx), locks.ErrNodeDeleted)
+		require.NoError(t, second.Release(ctx))
+		w.NothingLeft(t, "/l")
+	})
+}

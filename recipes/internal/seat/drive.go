@@ -153,14 +153,15 @@ func (q *lane) stopDriving(w *waiter) {
 
 // endRivals ends what this client holds of the lock that a seat has just got, and
 // that excludes it: another client has deleted the node, and no watch has told the
-// holder of that yet. Of two seats, the one with the older node has lost the lock.
+// holder of that yet. Of two seats, the one with the smaller token has lost the lock. The
+// age of their nodes does not tell: a reader that was a writer has a younger node.
 func (q *lane) endRivals(s *Seat) {
 	gone := q.rivals(s)
 	for _, other := range q.in.beside(q) {
 		gone = append(gone, other.rivals(s)...)
 	}
 	for _, r := range gone {
-		if r.nodes[0].Czxid > s.nodes[0].Czxid {
+		if r.token > s.token {
 			r = s
 		}
 		r.NodeDeleted()
