@@ -336,8 +336,7 @@ func (q *lane) settle(w *waiter, wait bool) *lane {
 		q, ahead, refused = lanes.arrive(q.key, w, wait)
 	}
 	if refused {
-		seen := q.standingBehind(ahead)
-		seen.Full = w.of.isFull(ahead)
+		seen := q.standingBehind(w, ahead)
 		w.role, w.failed = fails, &seen
 	}
 	return q
