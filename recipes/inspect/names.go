@@ -73,7 +73,7 @@ func add(to *[]order.Entry, entries iter.Seq[order.Entry]) bool {
 }
 
 func curatorEntries(name string, kinds ...string) iter.Seq[order.Entry] {
-	return order.Entries([]string{name}, kinds...)
+	return order.InListing([]string{name}, kinds...).Each
 }
 
 // kazooEntries finds kazoo's contenders. It takes any text before the name of
@@ -85,7 +85,7 @@ func kazooEntries(name string) iter.Seq[order.Entry] {
 			if i < 0 {
 				continue
 			}
-			for e := range order.Entries([]string{name[i:]}, kind) {
+			for e := range order.InListing([]string{name[i:]}, kind).Each {
 				e.Node = name
 				yield(e)
 				return

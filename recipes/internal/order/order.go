@@ -2,7 +2,6 @@ package order
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -56,13 +55,6 @@ func Compare(a, b Entry) int {
 	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
 }
 
-// Entries returns the entries among a parent's children, in the order of the
-// listing. It leaves out children whose names are not the recipe's. Curator
-// sorts those in as text, where they may block every contender.
-func Entries(children []string, kinds ...string) iter.Seq[Entry] {
-	return InListing(children, kinds...).Each
-}
-
 // Contenders are the entries of a queue, in any order. Whoever goes through them
 // allocates nothing. An iter.Seq may be any function, so that the compiler cannot
 // know this of it.
@@ -71,7 +63,9 @@ type Contenders struct {
 	entries      []Entry
 }
 
-// InListing returns the entries among a parent's children; see Entries.
+// InListing returns the entries among a parent's children, in the order of the
+// listing. It leaves out children whose names are not the recipe's. Curator
+// sorts those in as text, where they may block every contender.
 func InListing(children []string, kinds ...string) Contenders {
 	return Contenders{names: children, kinds: kinds}
 }

@@ -17,7 +17,7 @@ const guid = "_c_3e5a60df-061d-4981-a166-73c06f3f53fc-"
 // sorted returns the names of the contenders in the order of admission.
 func sorted(children []string, kinds ...string) []string {
 	var names []string
-	for _, c := range slices.SortedFunc(Entries(children, kinds...), Compare) {
+	for _, c := range slices.SortedFunc(InListing(children, kinds...).Each, Compare) {
 		names = append(names, c.Node)
 	}
 	return names

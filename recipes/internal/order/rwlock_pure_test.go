@@ -72,8 +72,8 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 				children = append(children, node(c))
 			}
 			for range 2 { // in this order, and in the reverse order
-				require.Equal(t, len(tc.want), len(slices.Collect(Entries(children, kinds...))))
-				for ours := range Entries(children, kinds...) {
+				require.Equal(t, len(tc.want), len(slices.Collect(InListing(children, kinds...).Each)))
+				for ours := range InListing(children, kinds...).Each {
 					want := ""
 					for who, watched := range tc.want {
 						if node(who) == ours.Node && watched != granted {

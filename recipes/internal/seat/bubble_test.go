@@ -69,7 +69,7 @@ func withHold(t *testing.T, test func(t *testing.T, w held), opts ...framework.O
 	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		node, err := c.Create(t.Context(), "/n", nil, framework.WithMode(framework.Ephemeral))
 		require.NoError(t, err)
-		h := newHold(Terms{Client: c, Key: "key"}, nil, node)
+		h := newHold(&Lock{cfg: Config{Client: c}, boxed: "key"}, nil, nil, node)
 		require.NotNil(t, h)
 		test(t, held{srv, c, h, h.LeaseOf(t.Context())})
 	}, opts...)

@@ -51,8 +51,6 @@ type contender struct {
 	listed    time.Time // when the listing came that admitted us, or zero
 	excluding bool      // that listing has nodes that exclude us
 
-	refused *refusal // for a look: the refusal before it; see lookFirst
-
 	lane   *lane   // of the goroutines that we make a node for, or nil
 	waiter *waiter // of that lane
 
@@ -259,20 +257,13 @@ func (c *contender) withoutTwins(names []string) []string {
 	})
 }
 
-// granted ends a step that has found our node admitted. A grant that comes
-// after the caller has gone is an error: no caller would release it.
+// granted returns an error if ctx has ended. A grant that comes after the caller has gone
+// is an error: no caller would release it.
 func granted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}
 	return nil
-}
-
-func (c *contender) tellQueued(ahead, length int) {
-	if !c.told {
-		c.told = true
-		c.attempt.Trace.Queued(c.node, ahead, length)
-	}
 }
 
 func (c *contender) tellAbandoned(err error) {

@@ -31,7 +31,7 @@ type leased struct {
 }
 
 func (c leased) Value(key any) any {
-	if key == c.hold.seat.terms.Key {
+	if key == c.hold.seat.key {
 		return c.hold
 	}
 	if v := c.Context.Value(key); v != nil {
@@ -56,7 +56,7 @@ type underHolds struct {
 
 func (c underHolds) Value(key any) any {
 	for h := c.held; h != nil; h = h.before {
-		if h.last.seat.terms.Key == key {
+		if h.last.seat.key == key {
 			return h.last
 		}
 	}

@@ -57,24 +57,22 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 // returns nil if the node cannot be trusted by now.
 func (q *lane) seated(w *waiter, c *contender) *Hold {
 	s := w.seat
-	s.terms = w.of.Terms(c.data)
+	s.terms, s.data = w.of.terms(), c.data
 	q.mu.Lock()
-	s.driver, s.granted, s.turns, s.contended = nil, time.Now(), 1, c.wasBehind
+	s.granted, s.turns, s.contended = time.Now(), 1, c.wasBehind
 	if s.reading != nil {
 		s.reading.listed, s.reading.closed = c.listed, c.excluding
 	}
 	q.mu.Unlock()
 	h := s.admit([]framework.Created{c.node}, c.own)
 	if h == nil {
-		q.mu.Lock()
-		s.driver = w
-		q.mu.Unlock()
 		return nil
 	}
 	w.role = sits
 	w.has(h)
 	holdAtLeast(h)
 	q.mu.Lock()
+	s.driver = nil
 	if s.hasNodes() {
 		q.noteOursLocked(s)
 	}
@@ -91,9 +89,6 @@ func (q *lane) passOn(w *waiter, c *contender) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := w.seat
-	if s.driver != w {
-		return false
-	}
 	if !c.seen.Seen.IsZero() { // it gives up because of others
 		s.reading.turnAwayLocked(c.seen, c.seen.Ahead)
 	}

@@ -111,12 +111,7 @@ func ErrorOf(ctx context.Context, err, last error) error {
 	case ctx.Err() != nil && !reason.IsOfContext(ctx, err):
 		err = fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
 	}
-	reported := last
-	var op *framework.OpError
-	if reason.As(last, &op) {
-		reported = op.Err
-	}
-	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
+	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, last) {
 		return err
 	}
 	return fmt.Errorf("%w (last error: %w)", err, Settled(last))

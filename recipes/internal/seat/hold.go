@@ -202,8 +202,7 @@ func (h *Hold) LeaseOf(ctx context.Context) *Lease {
 // the holder's. It returns nil if the node cannot be trusted by now.
 func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
 	q := h.seat.lane
-	s := &Seat{lane: q, shared: true, terms: of.Terms(nil)}
-	s.terms.Token = h.seat.token
+	s := &Seat{lane: q, shared: true, terms: of.terms(), token: h.seat.token}
 	q.mu.Lock()
 	q.live = append(q.live, s)
 	q.mu.Unlock()

@@ -245,7 +245,7 @@ func (q *lane) unparkLocked(s *Seat) {
 	q.vacateLocked(s)
 	if s.become(Leaving) {
 		s.unwatch()
-		deleteInBackground(s.terms.Client, s.nodes)
+		deleteInBackground(s.client, s.nodes)
 		s.gone(nil)
 	}
 }

@@ -31,7 +31,7 @@ func (l *Lease) valuesOf(ctx context.Context) context.Context {
 	if l.hold == nil {
 		return l.several.valuesOf(ctx)
 	}
-	return context.WithValue(ctx, l.hold.seat.terms.Key, l.hold)
+	return context.WithValue(ctx, l.hold.seat.key, l.hold)
 }
 
 // workIn sets the lease's context.
@@ -155,7 +155,7 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 	case lost && p.last:
 		h.abandon(p.cause)
 		// What the tracer records is not lost if the program ends.
-		h.Trace().Wait(insider.Of(h.seat.terms.Client).WhileConnected(ctx, p.connection))
+		h.Trace().Wait(insider.Of(h.seat.client).WhileConnected(ctx, p.connection))
 		return p.cause
 	case lost:
 		return p.cause

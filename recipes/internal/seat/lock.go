@@ -135,10 +135,7 @@ func (l *Lock) Ready(ctx context.Context) error {
 	if l.cfg.Fault != nil {
 		return l.cfg.Fault
 	}
-	if ctx.Err() != nil {
-		return reason.OfContext(ctx)
-	}
-	return nil
+	return granted(ctx)
 }
 
 // Usable returns an error if there is no client, as in the zero Lock.
@@ -163,11 +160,6 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 		return nil, l.Refuse(ctx, &seen)
 	}
 	return q.serve(ctx, a, w, ahead)
-}
-
-// Terms returns the terms of the lock's seats.
-func (l *Lock) Terms(data []byte) Terms {
-	return Terms{Client: l.cfg.Client, Key: l.boxed, Revocable: l.cfg.Revocable, Data: data}
 }
 
 // NodeData returns the data of an attempt's nodes.
@@ -253,7 +245,7 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 		if refusal := c.run(ctx); refusal != nil {
 			return nil, refusal.Err
 		}
-		if h := newHold(l.Terms(c.data), c.own, c.node); h != nil {
+		if h := newHold(l, c.data, c.own, c.node); h != nil {
 			return h, nil
 		}
 		if c.own != nil {
@@ -272,12 +264,4 @@ type Candidate struct {
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
 
-// Seen returns the queue that a goroutine of the client has seen last; see noteBeyond.
-func (l *Lock) Seen() (seen NotAdmitted) {
-	if q := lanes.lookUp(laneKeyOf(l)); q != nil {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		seen = q.seen
-	}
-	return seen
-}
+func (l *Lock) terms() terms { return terms{l.cfg.Client, l.boxed, l.cfg.Revocable} }

@@ -24,7 +24,10 @@ func (c *contender) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.tellQueued(now.Ahead, now.Length)
+	if !c.told {
+		c.told = true
+		c.attempt.Trace.Queued(c.node, now.Ahead, now.Length)
+	}
 	if now.Blocker == "" {
 		return granted(ctx)
 	}
@@ -42,10 +45,12 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 	if err != nil {
 		return order.Standing{}, err
 	}
-	ours, err := c.entry()
-	if err != nil {
-		return order.Standing{}, err
+	name := path.Base(c.node.Path)
+	ours, ok := order.Parse(name, c.lock.cfg.Kinds)
+	if !ok { // no server appends such a number
+		return order.Standing{}, fmt.Errorf("%w: node %q has no sequence number", ErrCorrupted, name)
 	}
+	ours.Czxid = c.node.Czxid
 	queue, err := c.lock.resolve(ctx, ours, children)
 	if err != nil {
 		return order.Standing{}, err
@@ -54,17 +59,6 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 		c.excluding = !order.IsAlone(ours.Node, children, c.lock.excluding()...)
 	}
 	return order.StandingOf(ours, queue, c.lock.cfg.Blocks), nil
-}
-
-// entry returns our node as an entry of the queue.
-func (c *contender) entry() (order.Entry, error) {
-	name := path.Base(c.node.Path)
-	ours, ok := order.Parse(name, c.lock.cfg.Kinds)
-	if !ok { // no server appends such a number
-		return order.Entry{}, fmt.Errorf("%w: node %q has no sequence number", ErrCorrupted, name)
-	}
-	ours.Czxid = c.node.Czxid
-	return ours, nil
 }
 
 // noteStanding records how we stand in the queue.
@@ -306,10 +300,4 @@ func (c *contender) noteOwner(node string, stat *zk.Stat) {
 	}
 	of := &c.lock.cfg
 	event.OfLock(of.Client, of.Path).Emit(eventUnowned, nil, event.Of(of.Client, znode.Join(of.Path, node)).Path())
-}
-
-// recallHolder reads the holder, unless the last look or attempt has read it.
-func (c *contender) recallHolder(ctx context.Context) {
-	c.seen.RecallHolder(c.refused.seen)
-	c.readHolder(ctx)
 }

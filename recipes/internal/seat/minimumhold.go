@@ -30,7 +30,7 @@ func holdAtLeast(h *Hold) {
 	}
 	m := &minimumHold{hold: h, until: time.Now().Add(h.policy.MinimumHold)}
 	s, n := h.seat, h.seat.nodes[0]
-	m.unkeep = insider.Of(s.terms.Client).KeepUntil(n.Session.ID(), n.Path, m.until)
+	m.unkeep = insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, m.until)
 	s.lane.mu.Lock()
 	s.minimum = m
 	s.lane.mu.Unlock()
@@ -39,7 +39,7 @@ func holdAtLeast(h *Hold) {
 // waive ends the minimum hold of a seat that is Leaving. A client that is closed has
 // spared the node already, or is about to.
 func waive(s *Seat) {
-	if s.lane == nil || framework.Extend(s.terms.Client).Context().Err() != nil {
+	if s.lane == nil || framework.Extend(s.client).Context().Err() != nil {
 		return
 	}
 	s.lane.mu.Lock()
@@ -69,7 +69,9 @@ func (m *minimumHold) begin() bool {
 		return false
 	}
 	s.trusted = session
-	s.watched.goOnLocked(lost)
+	if lost && s.watched.begun { // a look that the interruption has ended is made again by the next Watch
+		s.watched.begun, s.watched.own = false, nil
+	}
 	return s.unseatLocked(m.hold)
 }
 
@@ -78,7 +80,7 @@ func (m *minimumHold) rest(ctx context.Context) {
 	s := m.hold.seat
 	s.forget()
 	defer func() { // also if the user's code panics, such as a context
-		if !framework.Extend(s.terms.Client).Go(m.run) { // the client is closed
+		if !framework.Extend(s.client).Go(m.run) { // the client is closed
 			s.vacate()
 		}
 	}()
@@ -97,7 +99,7 @@ func (m *minimumHold) tell(ctx context.Context) {
 	q := s.lane
 	q.mu.Lock()
 	if !q.key.exactData {
-		s.terms.Data = identity.Kept(s.terms.Data, m.until)
+		s.data = identity.Kept(s.data, m.until)
 	}
 	q.noteOursLocked(s)
 	q.mu.Unlock()
@@ -106,13 +108,13 @@ func (m *minimumHold) tell(ctx context.Context) {
 	}
 	write := func(ctx context.Context) error {
 		const unwritten = 0
-		_, err := s.terms.Client.Set(ctx, s.nodes[0].Path, s.terms.Data, unwritten)
+		_, err := s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten)
 		return err
 	}
 	under, done := h.duringRelease(ctx)
 	defer done()
 	if err := write(under); err != nil && !framework.IsRefusal(err) {
-		recovery := follow.Recovery{Client: s.terms.Client, Ends: framework.IsRefusal}
+		recovery := follow.Recovery{Client: s.client, Ends: framework.IsRefusal}
 		m.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
 	}
 }
@@ -123,7 +125,7 @@ func (m *minimumHold) run(ctx context.Context) {
 	if m.retell != nil {
 		waiting, over := context.WithCancel(ctx)
 		defer over()
-		framework.Extend(s.terms.Client).Go(func(context.Context) { m.retell(waiting) })
+		framework.Extend(s.client).Go(func(context.Context) { m.retell(waiting) })
 	}
 	timer := time.NewTimer(time.Until(m.until))
 	defer timer.Stop()

@@ -29,17 +29,7 @@ func heedLocked(s *Seat, watch *framework.Watch) {
 	} else {
 		s.parking.others.forget()
 	}
-	s.parking.others = heard{watch, watch.AfterFunc(s.parking.hearOfOthers)}
-}
-
-func (p *parking) hearOfOthers() {
-	q := p.seat.lane
-	q.mu.Lock()
-	if r := p.seat.reading; r != nil {
-		r.listed = time.Time{}
-	}
-	q.mu.Unlock()
-	unpark(p.seat)
+	s.parking.others = heard{watch, watch.AfterFunc(func() { unpark(s) })}
 }
 
 // isAlone reports whether no other contender has queued since the watch was set.
@@ -77,12 +67,15 @@ func (p *parking) forgetLocked() {
 	}
 }
 
-// unpark gives a parked seat up. It does nothing if a goroutine has the lock by now, or
-// if the seat stays for its minimum hold.
+// unpark gives a parked seat up, unless it stays for its minimum hold. If goroutines have
+// the lock by now, readers re-read the queue before they join.
 func unpark(s *Seat) {
 	q := s.lane
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if s.reading != nil {
+		s.reading.listed = time.Time{}
+	}
 	if s.State() == Parked && s.minimum == nil {
 		q.unparkLocked(s)
 		q.decideLocked()
@@ -96,7 +89,7 @@ func unpark(s *Seat) {
 // the node is gone already, watchAlone stops the watch.
 func watchAlone(ctx context.Context, s *Seat) *framework.Watch {
 	under, answered := beyond(ctx)
-	names, _, watch, err := s.terms.Client.ChildrenW(under, path.Dir(s.nodes[0].Path))
+	names, _, watch, err := s.client.ChildrenW(under, path.Dir(s.nodes[0].Path))
 	if answered(err) != nil {
 		return nil
 	}

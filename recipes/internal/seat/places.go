@@ -76,7 +76,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 // they cannot be trusted by now.
 func (t *Turn) hold(nodes []framework.Created) *Hold {
 	l, c := t.Of, t.c
-	h := newHold(l.Terms(c.data), nil, nodes...)
+	h := newHold(l, c.data, nil, nodes...)
 	if h == nil {
 		deleteInBackground(l.cfg.Client, nodes)
 		c.attempt.Trace.Distrusted(l.cfg.Client, nodes[0])
@@ -107,7 +107,7 @@ func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 	c.readHolder(t.Open)
 	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, trace.Other{}, c.holder())
 	c.tellBlocked()
-	err = c.await(t.Open, changes{doneOf(now.changed), doneOf(now.limited), doneOf(now.gate)}, nil)
+	err = c.await(t.Open, now.changes(), nil)
 	if reason.Is(err, errAgain) {
 		c.attempt.Trace.Woken(false)
 	}
@@ -150,27 +150,29 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 
 // taken is a look at the places.
 type taken struct {
-	taken            []string
-	limit            int
-	changed, limited *framework.Watch // of the places, and of the limit; nil if there is none
-	gate             *framework.Watch // of our node at the gate; nil if its claim watches it
+	taken   []string
+	limit   int
+	watches [3]*framework.Watch // of the places, the limit, and our node at the gate; each may be nil
 }
 
 func (l taken) fits(n int) bool { return n <= l.limit-len(l.taken) }
 
 func (l taken) stop() {
-	for _, w := range []*framework.Watch{l.changed, l.limited, l.gate} {
+	for _, w := range l.watches {
 		if w != nil {
 			w.Stop()
 		}
 	}
 }
 
-func doneOf(w *framework.Watch) <-chan struct{} {
-	if w == nil {
-		return nil
+// changes are what ends the wait after a look.
+func (l taken) changes() (first changes) {
+	for i, w := range l.watches {
+		if w != nil {
+			first[i] = w.Done()
+		}
 	}
-	return w.Done()
+	return first
 }
 
 // look looks at the places and at the limit. If the parent is missing, no place
@@ -178,7 +180,7 @@ func doneOf(w *framework.Watch) <-chan struct{} {
 func (t *Turn) look(watch bool) (now taken, err error) {
 	ctx, of := t.Open, &t.Of.cfg
 	if watch {
-		now.taken, _, now.changed, err = of.Client.ChildrenW(ctx, of.Path)
+		now.taken, _, now.watches[0], err = of.Client.ChildrenW(ctx, of.Path)
 	} else {
 		now.taken, err = insider.Of(of.Client).Siblings(ctx, of.Path)
 	}
@@ -186,11 +188,11 @@ func (t *Turn) look(watch bool) (now taken, err error) {
 		t.Of.warnOfOthers(now.taken)
 	}
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		now.limit, now.limited, err = t.Limit(ctx, watch)
+		now.limit, now.watches[1], err = t.Limit(ctx, watch)
 	}
 	if err == nil && t.left && watch {
 		there := false
-		if there, _, now.gate, err = of.Client.ExistsW(ctx, t.c.node.Path); err == nil && !there {
+		if there, _, now.watches[2], err = of.Client.ExistsW(ctx, t.c.node.Path); err == nil && !there {
 			err = errStale
 		}
 	}

@@ -113,7 +113,7 @@ func (l *Lock) Entries(ctx context.Context, op string) ([]order.Entry, error) {
 	if err != nil && !reason.Is(err, zk.ErrNoNode) {
 		return nil, err
 	}
-	queue, err := l.readCzxids(ctx, slices.Collect(order.Entries(children, l.cfg.Kinds...)))
+	queue, err := l.readCzxids(ctx, slices.Collect(order.InListing(children, l.cfg.Kinds...).Each))
 	slices.SortFunc(queue, order.Compare)
 	return queue, err
 }

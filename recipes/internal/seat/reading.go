@@ -102,7 +102,7 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 		watch = watchAlone(under, s)
 		alone = watch != nil
 	} else {
-		names, err := insider.Of(s.terms.Client).Siblings(under, path.Dir(s.nodes[0].Path))
+		names, err := insider.Of(s.client).Siblings(under, path.Dir(s.nodes[0].Path))
 		there, isAlone := standsAlone(s, names)
 		alone = err == nil && there && isAlone
 	}

@@ -12,31 +12,6 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// release decides what becomes of a seat whose holder gives it up: it is handed on,
-// parked or given back. A seat can be parked only if nobody else queues, which may
-// take a request. That comes first, and everything is judged again behind it.
-func (h *Hold) release(ctx context.Context) error {
-	s := h.seat
-	decided := false
-	defer func() {
-		if !decided { // the user's code has panicked, such as a retry policy
-			h.drop()
-		}
-	}()
-	if h.policy.CachedUses > 0 && h.mustHeed() {
-		h.heedOthers(ctx)
-	}
-	what := s.lane.decideRelease(h)
-	decided = true
-	switch what {
-	case rests:
-		s.minimum.rest(ctx)
-	case goesBack:
-		return s.giveBack(ctx, h)
-	}
-	return nil
-}
-
 // mayHandOn reports whether the policy lets the next goroutine of the client have the
 // seat, although others may wait.
 func (h *Hold) mayHandOn() bool {
@@ -44,14 +19,27 @@ func (h *Hold) mayHandOn() bool {
 	return s.turns <= h.policy.HandOvers && time.Since(s.granted) < h.policy.HandOver
 }
 
-// giveUp ends a hold without shares, and returns why a node may still exist.
+// giveUp ends a hold without shares, and returns why a node may still exist. It decides
+// what becomes of the seat: it is handed on, parked or given back. A seat can be parked
+// only if no other contender queues, which may take a request. That comes first, and
+// everything is judged again after it.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
+	s := h.seat
 	defer h.Trace().Gone()
 	defer func() { h.Trace().Released(ctx, err) }()
-	if h.seat.lane != nil {
-		return h.release(ctx)
+	if s.lane != nil {
+		if h.policy.CachedUses > 0 {
+			h.heedOthers(ctx)
+		}
+		switch s.lane.decideRelease(h) {
+		case stays:
+			return nil
+		case rests:
+			s.minimum.rest(ctx)
+			return nil
+		}
 	}
-	return h.seat.giveBack(ctx, h)
+	return s.giveBack(ctx, h)
 }
 
 // giveUpSoon is giveUp for callers that do not wait without a connection. It
@@ -60,7 +48,7 @@ func (h *Hold) giveUp(ctx context.Context) (err error) {
 // one at the beginning: what comes after a break does not wait for the next one's
 // answers. The error is one that the caller can act on.
 func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
-	return RefusalsIn(h.giveUp(insider.Of(h.seat.terms.Client).WhileConnected(ctx, connection)))
+	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
 // drop ends a hold that nobody has, and waits for nothing.
@@ -96,7 +84,7 @@ func (s *Seat) retire() {
 	s.unwatch()
 	waive(s)
 	if !s.spent.Load() {
-		deleteInBackground(s.terms.Client, s.nodes)
+		deleteInBackground(s.client, s.nodes)
 	}
 	s.gone(nil)
 	s.vacate()
@@ -127,12 +115,12 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	answered := false
 	defer func() {
 		if !answered { // the user's code has panicked, such as a context
-			deleteInBackground(s.terms.Client, s.nodes)
+			deleteInBackground(s.client, s.nodes)
 			s.vacate()
 		}
 		s.gone(err)
 	}()
-	ctx, told := h.Trace().During(ctx, s.terms.Client)
+	ctx, told := h.Trace().During(ctx, s.client)
 	defer told()
 	wait := s.beginDelete(ctx)
 	s.vacate()
@@ -164,7 +152,7 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 		return func() error { return s.deleteSeveral(ctx) }
 	}
 	path := s.nodes[0].Path
-	deleted := insider.Of(s.terms.Client).BeginDelete(ctx, path)
+	deleted := insider.Of(s.client).BeginDelete(ctx, path)
 	return func() error { return uninterrupted(ctx, path, deleted()) }
 }
 
@@ -175,12 +163,12 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	for i, n := range s.nodes {
 		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
 	}
-	if _, err := s.terms.Client.Transaction(ctx, ops...); err == nil {
+	if _, err := s.client.Transaction(ctx, ops...); err == nil {
 		return nil
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
-		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
+		err := s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
 		errs = append(errs, uninterrupted(ctx, n.Path, err))
 	}
 	return errors.Join(errs...)
@@ -229,7 +217,7 @@ type interruption struct{ error }
 // be called after them.
 func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func()) {
 	under, end := WhileConnected(ctx, h.seat.session())
-	under, wait := h.Trace().During(under, h.seat.terms.Client)
+	under, wait := h.Trace().During(under, h.seat.client)
 	return under, func() {
 		wait()
 		end()
@@ -274,23 +262,30 @@ func (h *Hold) mayPark() bool {
 		s.mayPass() && s.isConnected()
 }
 
-// mustHeed reports whether the last holder's release must set the watch on the queue,
-// because the seat could be parked then.
-func (h *Hold) mustHeed() bool {
-	s := h.seat
-	s.lane.mu.Lock()
-	defer s.lane.mu.Unlock()
-	return h.mayPark() && s.parking == nil && s.isLast()
-}
-
-// heedOthers looks at the queue with a watch, before a seat may be parked. The watch
-// also fires for contenders that have left again: they have found the lock held.
+// heedOthers looks at the queue with a watch, if the seat can be parked then: this is the
+// last holder's release. The watch also fires for contenders that have left again: they
+// have found the lock held.
 func (h *Hold) heedOthers(ctx context.Context) {
+	s, q := h.seat, h.seat.lane
+	q.mu.Lock()
+	needed := h.mayPark() && s.parking == nil && s.isLast()
+	q.mu.Unlock()
+	if !needed {
+		return
+	}
+	answered := false
+	defer func() {
+		if !answered { // the user's code has panicked, such as a retry policy
+			h.drop()
+		}
+	}()
 	under, done := h.duringRelease(ctx)
 	defer done()
-	if watch := watchAlone(under, h.seat); watch != nil {
-		h.seat.lane.mu.Lock()
-		defer h.seat.lane.mu.Unlock()
-		heedLocked(h.seat, watch)
+	watch := watchAlone(under, s)
+	answered = true
+	if watch != nil {
+		q.mu.Lock()
+		heedLocked(s, watch)
+		q.mu.Unlock()
 	}
 }

@@ -16,15 +16,16 @@ import (
 // Seat is a client's presence at one lock: a node that queues or holds, or the
 // several nodes of a semaphore's leases. A [Hold] is one holder's part of it.
 type Seat struct {
-	terms   Terms
-	lane    *lane // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
-	shared  bool  // its holders hold the lock together, and with others
+	terms
+	data    []byte // of the nodes, which describes their owner
+	lane    *lane  // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
+	shared  bool   // its holders hold the lock together, and with others
 	nodes   []framework.Created
 	one     [1]framework.Created // where nodes are, if there is one
-	token   int64
-	trusted context.Context // ends when the session cannot be trusted
-	forget  func() bool     // keeps the session from calling trustEnded
-	spent   atomic.Bool     // the holder has deleted the nodes: the release makes no request
+	token   int64                // for fencing: the czxid of the last node, unless the seat goes on for another one
+	trusted context.Context      // ends when the session cannot be trusted
+	forget  func() bool          // keeps the session from calling trustEnded
+	spent   atomic.Bool          // the holder has deleted the nodes: the release makes no request
 
 	use // by the goroutines of the client; protected by lane.mu
 
@@ -39,21 +40,12 @@ type Seat struct {
 	watched watched
 }
 
-// Terms are what a lock sets for its seats.
-type Terms struct {
-	Client *framework.Client
-
-	// Key finds the hold in the contexts of its leases.
-	Key any
-
-	// Revocable makes a request to give the lock up end the holds.
-	Revocable bool
-
-	// Data is the data of the nodes. It describes their owner.
-	Data []byte
-
-	// Token is the fencing token; if it is 0, that is the czxid of the last node.
-	Token int64
+// terms are what a seat has of its lock. It does not have the lock itself: many programs
+// make an object for each acquire, and a held lock must not keep that in memory.
+type terms struct {
+	client    *framework.Client
+	key       any  // finds the hold in the contexts of its leases
+	revocable bool // a request to give the lock up ends the holds
 }
 
 // State is where a seat is in its life. The package documentation has the table.
@@ -132,15 +124,15 @@ func (s *Seat) Over() <-chan struct{} {
 // newHold returns the hold of nodes that were admitted, on a seat that is in no lane. It
 // returns nil if the session was lost, or suspended, between the grant and now; the
 // caller has to see to the nodes then.
-func newHold(terms Terms, own *ownWatch, nodes ...framework.Created) *Hold {
-	s := &Seat{terms: terms}
+func newHold(of *Lock, data []byte, own *ownWatch, nodes ...framework.Created) *Hold {
+	s := &Seat{terms: of.terms(), data: data}
 	return s.admit(nodes, own)
 }
 
 // admit makes the seat Held, and returns its first hold. It returns nil if the session
 // was lost, or suspended, between the grant and now.
 func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
-	policy := framework.Extend(s.terms.Client).ErrorPolicy()
+	policy := framework.Extend(s.client).ErrorPolicy()
 	session := nodes[0].Session
 	trusted := session.Trusted(policy)
 	if trusted.Err() != nil {
@@ -148,7 +140,7 @@ func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	}
 	s.mu.Lock()
 	s.trusted, s.nodes = trusted, append(s.one[:0], nodes...)
-	if s.token = s.terms.Token; s.token == 0 {
+	if s.token == 0 {
 		s.token = nodes[len(nodes)-1].Czxid
 	}
 	s.becomeLocked(Held)
@@ -303,14 +295,14 @@ func (s *Seat) spareLocked(cause error) {
 	}
 	until := time.Now().Add(s.session().SafetyMargin())
 	for _, n := range s.nodes {
-		s.spared = append(s.spared, insider.Of(s.terms.Client).KeepUntil(n.Session.ID(), n.Path, until))
+		s.spared = append(s.spared, insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until))
 	}
 }
 
 // holdersStoppedLocked takes back what spareLocked has done. A client that is closed
 // has spared the nodes already, or is about to.
 func (s *Seat) holdersStoppedLocked() {
-	if s.spared == nil || framework.Extend(s.terms.Client).Context().Err() != nil {
+	if s.spared == nil || framework.Extend(s.client).Context().Err() != nil {
 		return
 	}
 	for _, takeBack := range s.spared {
@@ -332,6 +324,6 @@ func (s *Seat) ours() NotAdmitted {
 	node := s.nodes[0]
 	return NotAdmitted{
 		Seen: time.Now(), Ahead: 1,
-		Holder: path.Base(node.Path), HolderData: s.terms.Data, HolderSession: node.Session.ID(),
+		Holder: path.Base(node.Path), HolderData: s.data, HolderSession: node.Session.ID(),
 	}
 }

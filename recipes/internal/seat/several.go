@@ -19,9 +19,7 @@ type several struct {
 	asked context.Context // its end says that somebody asks for one of the locks
 	ask   context.CancelFunc
 
-	mu       sync.Mutex // protects the following fields
-	watching bool
-	unlisten []func() bool
+	listen sync.Once // see Requested
 }
 
 // Several returns a lease of no locks yet. It has the values of ctx.
@@ -75,7 +73,7 @@ func (l *Lease) AnyLost() bool {
 // Client returns the client of the first of several leases, or nil if there is none.
 func (l *Lease) Client() *framework.Client {
 	if all := l.Holds(); len(all) > 0 {
-		return all[0].seat.terms.Client
+		return all[0].seat.client
 	}
 	return nil
 }
@@ -91,15 +89,12 @@ func (s *several) holds() (all []*Hold) {
 
 // Requested is closed when somebody asks for one of the locks.
 func (s *several) Requested() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.watching {
-		s.watching = true
+	s.listen.Do(func() {
 		for _, h := range s.holds() {
 			h.seat.Watch()
-			s.unlisten = append(s.unlisten, context.AfterFunc(h.seat.requests(), s.ask))
+			context.AfterFunc(h.seat.requests(), s.ask)
 		}
-	}
+	})
 	return s.asked.Done()
 }
 
@@ -142,10 +137,4 @@ func (s *several) unwatch() {
 	for _, stop := range slices.Backward(s.stop) {
 		stop()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, stop := range s.unlisten {
-		stop()
-	}
-	s.watching, s.unlisten = true, nil // a later Requested hears of nothing
 }

@@ -90,7 +90,7 @@ func aClient(t *testing.T, opts ...framework.Option) *framework.Client {
 
 // aHold returns a hold without any nodes at the server, and a lease of it.
 func aHold(ctx context.Context, c *framework.Client) (*Hold, *Lease) {
-	s := &Seat{terms: Terms{Client: c}, nodes: []framework.Created{{Path: "/lock/lock-0000000000"}}, state: Held}
+	s := &Seat{terms: terms{client: c}, nodes: []framework.Created{{Path: "/lock/lock-0000000000"}}, state: Held}
 	h := &Hold{seat: s, ctx: ctx}
 	return h, &Lease{hold: h, ctx: leaseContext{Context: ctx}}
 }

@@ -72,22 +72,22 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 		return nil
 	}
 	c := newContender(l, a)
-	c.refused = last
 	ctx = framework.Extend(l.cfg.Client).OnTrouble(ctx, c.recovery.Note)
 	names, parent, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
 	switch {
 	case err == nil:
 		l.warnOfOthers(names)
-		err = look(ctx, c, names, parent)
+		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next look need not read the same holder
+			c.seen.RecallHolder(last.seen)
+			c.readHolder(ctx)
+			l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
+		}
 	case reason.Is(err, zk.ErrNoNode):
 		err = nil
 	}
 	if err == nil {
 		l.refused.Store(nil)
 		return nil
-	}
-	if reason.Is(err, errHeld) { // the next look need not read the same holder
-		l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
 	}
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 	return &c.seen
@@ -105,7 +105,6 @@ func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, pa
 		return nil
 	}
 	c.noteStanding(now)
-	c.recallHolder(ctx)
 	return errHeld
 }
 
@@ -119,7 +118,6 @@ func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitt
 			return err
 		}
 		c.noteQueue(firstOf(names, l.cfg.Kinds), len(names))
-		c.recallHolder(ctx)
 		return errHeld
 	})
 }

@@ -63,7 +63,7 @@ func (s *Seat) beginWatch(own *ownWatch) {
 		}
 	}
 	s.mu.Unlock()
-	if s.terms.Revocable {
+	if s.revocable {
 		s.Watch()
 	}
 }
@@ -132,13 +132,7 @@ func (s *Seat) keepNodes() {
 
 // look reads a node, and does so again after each change.
 func (s *Seat) look(i int, own *ownWatch) {
-	framework.Extend(s.terms.Client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
-}
-
-func (s *Seat) lookAgain(i int) {
-	if s.mayWatch() {
-		s.look(i, nil)
-	}
+	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
 }
 
 // watch reads a node until there is a watch on it. ctx ends with the client. When
@@ -146,8 +140,8 @@ func (s *Seat) lookAgain(i int) {
 // that may not read its own node keeps its lock, and goes on trying. So does one
 // whose credentials are refused: the session may outlast that.
 func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
-	ctx, _ = trace.Unblocked(ctx, s.terms.Client)
-	recovery := follow.Recovery{Client: s.terms.Client, Outlasts: func(err error) bool {
+	ctx, _ = trace.Unblocked(ctx, s.client)
+	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}
 	for s.mayWatch() {
@@ -175,7 +169,7 @@ func (s *Seat) read(ctx context.Context, path string, own *ownWatch) ([]byte, *f
 	if own != nil {
 		return own.data, own.watch, nil
 	}
-	data, _, watch, err := s.terms.Client.GetW(ctx, path)
+	data, _, watch, err := s.client.GetW(ctx, path)
 	return data, watch, err
 }
 
@@ -185,14 +179,6 @@ func (s *Seat) mayWatch() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.isAliveLocked() && s.session().Context().Err() == nil
-}
-
-// goOnLocked is for nodes that an interruption cannot take any more: nobody works under
-// them. A look that an interruption has ended is made again by the next call of Watch.
-func (w *watched) goOnLocked(interrupted bool) {
-	if interrupted && w.begun {
-		w.begun, w.own = false, nil
-	}
 }
 
 // lookAfter has a node read again when its watch fires. That it does for any
@@ -205,7 +191,9 @@ func (s *Seat) lookAfter(watch *framework.Watch, i int) {
 	if !kept {
 		s.watched.set[i] = heard{watch, watch.AfterFunc(func() {
 			watch.Stop()
-			s.lookAgain(i)
+			if s.mayWatch() {
+				s.look(i, nil)
+			}
 		})}
 	}
 	s.mu.Unlock()
@@ -240,7 +228,7 @@ func (s *Seat) request(byOthers bool) {
 	}
 	s.mu.Unlock()
 	switch {
-	case s.terms.Revocable:
+	case s.revocable:
 		s.lose(ErrRevoked)
 	case s.lane != nil:
 		unpark(s)

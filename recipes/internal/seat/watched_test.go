@@ -104,7 +104,7 @@ func keepInterrupted(
 		require.NoError(t, err)
 		watch = &ownWatch{data, w}
 	}
-	h := newHold(Terms{Client: c, Key: "key"}, watch, node)
+	h := newHold(&Lock{cfg: Config{Client: c}, boxed: "key"}, nil, watch, node)
 	require.NotNil(t, h)
 	h.LeaseOf(t.Context())
 	if watched {
