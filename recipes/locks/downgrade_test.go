@@ -84,12 +84,13 @@ func TestChecksOfAReaderBehindADeletion(t *testing.T) {
 	}
 }
 
-// A reader that has gone on from the write lock has a node that is younger than the
-// node of a writer that waits. An operator deletes the reader's node, so that the
-// writer of the same client gets the lock. The reader has lost it, not the writer.
+// A writer waits when the holder of the write lock takes the read lock, and releases the
+// write lock. The reader's node is younger than the writer's. An operator deletes the
+// reader's node, so that the writer, of the same client, is admitted: the reader has lost
+// the lock.
 //
-// Promise: Of two holders in one process, the one whose node was deleted loses the lock, also after a downgrade.
-func TestReaderBehindADowngradeLosesToTheNextWriterOfItsClient(t *testing.T) {
+// Promise: Of two holders in one process, the one whose node was deleted loses the lock, even after a downgrade.
+func TestReaderAfterADowngradeLosesToTheNextWriterOfItsClient(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
