@@ -253,7 +253,7 @@ func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }
 
 // refuse returns the error of an acquire that was refused at the leases.
 func (s *InterProcessSemaphore) refuse(ctx context.Context, r *seat.NotAdmitted, asked *leasesAsked) error {
-	seen := !r.Seen.IsZero() // the leases, by this attempt
+	seen := !r.Seen.IsZero()                                  // the leases, by this attempt
 	if asked.tooLow() && (r.Err == nil || ctx.Err() != nil) { // ctx may end a moment after its copy
 		return s.leases.RefuseLimit(r, asked.n, asked.limit)
 	}
