@@ -197,7 +197,14 @@ func (c *contender) distrust() {
 
 // retries reports whether to go on after an error, when it is time to.
 func (c *contender) retries(ctx context.Context, err error) bool {
-	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
+	if !c.attempt.Wait {
+		return false
+	}
+	if c.lane != nil && ctx.Err() == nil && !EndsAcquire(err) {
+		c.lane.noteOutage(err)
+		defer c.lane.noteOutage(nil)
+	}
+	return c.recovery.Wait(ctx, err) == nil
 }
 
 // children lists the lock's path. The first time, it returns the listing that

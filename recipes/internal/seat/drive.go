@@ -112,17 +112,27 @@ func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 // all who wait have it at once: otherwise each would have it after the one before. The
 // error names a path, so that those with another view of the client ask for themselves.
 func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
-	q.mu.Lock()
-	if r.Err != nil && ctx.Err() == nil && EndsAcquire(r.Err) {
-		for _, next := range slices.Clone(q.line.waiting) {
-			if next.of.cfg.Path == w.of.cfg.Path {
-				next.failed = &r
-				q.giveLocked(next, fails)
-			}
+	switch {
+	case r.Err == nil || ctx.Err() != nil:
+	case EndsAcquire(r.Err):
+		q.mu.Lock()
+		q.failLocked(r, func(next *waiter) bool { return next.of.cfg.Path == w.of.cfg.Path })
+		q.mu.Unlock()
+	case w.tries:
+		q.noteOutage(r.Err)
+		q.noteOutage(nil)
+	}
+	q.stopDriving(w)
+}
+
+// failLocked refuses some of the waiters in the line.
+func (q *lane) failLocked(r NotAdmitted, which func(w *waiter) bool) {
+	for _, w := range slices.Clone(q.line.waiting) {
+		if which(w) {
+			w.failed = &r
+			q.giveLocked(w, fails)
 		}
 	}
-	q.mu.Unlock()
-	q.stopDriving(w)
 }
 
 // stopDriving vacates the seat of a driver that has given up, unless another one

@@ -142,6 +142,7 @@ func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 // of the line and of the seat. Three others give the first waiter a role, at the moment
 // of the change: decideRelease hands the seat on, letInLocked lets readers in with the
 // one that was admitted, and driveNextLocked leaves a node in the queue to the next.
+// failLocked and turnAwayLocked refuse waiters anywhere in the line.
 func (q *lane) decideLocked() {
 	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
@@ -336,8 +337,7 @@ func (q *lane) settle(w *waiter, wait bool) *lane {
 		q, ahead, refused = lanes.arrive(q.key, w, wait)
 	}
 	if refused {
-		seen := q.standingBehind(ahead)
-		seen.Full = w.of.isFull(ahead)
+		seen := q.standingBehind(w, ahead)
 		w.role, w.failed = fails, &seen
 	}
 	return q

@@ -153,11 +153,10 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 			return nil, err
 		}
 	}
-	w := &waiter{of: l}
+	w := &waiter{of: l, tries: !a.Wait}
 	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
 	if refused {
-		seen := q.standingBehind(ahead)
-		seen.Full = l.isFull(ahead)
+		seen := q.standingBehind(w, ahead)
 		return nil, l.Refuse(ctx, &seen)
 	}
 	return q.serve(ctx, a, w, ahead)

@@ -3,6 +3,7 @@ package seat
 import (
 	"context"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -14,6 +15,7 @@ import (
 type memory struct {
 	seen      NotAdmitted // the server's queue as a goroutine of the lane saw it last
 	lastError error       // the last error that the driver has retried after, or nil
+	outage    error       // why a request of the driver has failed that waits for the end of an outage, or nil
 }
 
 // noteBlocked records the state of the server's queue, as the driver has seen it that
@@ -32,6 +34,21 @@ func (q *lane) noteAnew(w *waiter) {
 	defer q.mu.Unlock()
 	if r := w.seat.reading; r != nil {
 		r.isBlocked = false
+	}
+}
+
+// noteOutage is called when the driver waits for the end of an outage, with the error of
+// its request, and with nil when it goes on. Tries fail with that error at once, as they
+// would have with requests of their own.
+func (q *lane) noteOutage(err error) {
+	var op *framework.OpError
+	if reason.As(err, &op) {
+		err = op.Err // a try may have another view of the client, with other paths
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.outage = Settled(err); err != nil {
+		q.failLocked(NotAdmitted{Err: q.outage}, func(w *waiter) bool { return w.tries })
 	}
 }
 
@@ -66,12 +83,15 @@ func (q *lane) forgetLocked(s *Seat) {
 }
 
 // standingBehind returns what is known of the server's queue, for a goroutine that has
-// some of its client ahead in the lane.
-func (q *lane) standingBehind(ours int) NotAdmitted {
+// some of its client ahead in the lane, and why it must not wait for them.
+func (q *lane) standingBehind(w *waiter, ours int) NotAdmitted {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r := q.seen
 	r.Ahead = q.aheadLocked(ours)
+	if r.Full = w.of.isFull(ours); !r.Full && r.Seen.IsZero() {
+		r.Err = q.outage
+	}
 	return r
 }
 
@@ -141,7 +161,7 @@ func (q *lane) noteError(ctx context.Context, err error) {
 func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
 	var r NotAdmitted
 	if ahead := q.leave(ctx, w); ahead > 0 {
-		r = q.standingBehind(ahead)
+		r = q.standingBehind(w, ahead)
 	}
 	r.Err = ErrorOf(ctx, reason.OfContext(ctx), w.lastError)
 	w.of.noteOutage(ctx, &r) // even if no contender is ahead: the driver may not have noticed

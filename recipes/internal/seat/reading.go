@@ -54,9 +54,10 @@ func (r *reading) letInLocked() {
 
 // isShortWaitLocked reports whether a waiter waits for an answer of the server alone,
 // as it would for its own: then a try waits, too, and a queue limit does not matter.
-// That is so among readers until they know that others are ahead.
+// That is so among readers until they know that others are ahead, or that the server
+// cannot answer now.
 func (r *reading) isShortWaitLocked(w *waiter) bool {
-	if r == nil || !w.isShared() {
+	if r == nil || !w.isShared() || w.tries && r.seat.lane.outage != nil {
 		return false
 	}
 	if line := &r.seat.lane.line; line.alone > 0 && w != line.first() {
