@@ -262,6 +262,12 @@ func (h *Hold) mayPark() bool {
 		s.mayPass() && s.isConnected()
 }
 
+func (h *Hold) watchAlone(ctx context.Context) *framework.Watch {
+	under, done := h.duringRelease(ctx)
+	defer done()
+	return watchAlone(under, h.seat)
+}
+
 // heedOthers looks at the queue with a watch, if the seat can be parked then: this is the
 // last holder's release. The watch also fires for contenders that have left again: they
 // have found the lock held.
@@ -279,9 +285,7 @@ func (h *Hold) heedOthers(ctx context.Context) {
 			h.drop()
 		}
 	}()
-	under, done := h.duringRelease(ctx)
-	defer done()
-	watch := watchAlone(under, s)
+	watch := h.watchAlone(ctx)
 	answered = true
 	if watch != nil {
 		q.mu.Lock()
