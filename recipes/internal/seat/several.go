@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/gocurator/curator/framework"
 )
@@ -13,13 +12,11 @@ import (
 type several struct {
 	leases []*Lease
 	held   *holdList            // the holds of all leases
-	stop   []context.CancelFunc // end the merged contexts
+	stop   []context.CancelFunc // end the merged contexts, and what listens for requests
 	base   context.Context      // has the caller's values
 
 	asked context.Context // its end says that somebody asks for one of the locks
 	ask   context.CancelFunc
-
-	listen sync.Once // see Requested
 }
 
 // Several returns a lease of no locks yet. It has the values of ctx.
@@ -41,6 +38,8 @@ func (l *Lease) Add(one *Lease) {
 	s.leases = append(s.leases, one)
 	for _, h := range one.Holds() {
 		s.held = &holdList{h, s.held}
+		unlisten := context.AfterFunc(h.seat.requests(), s.ask)
+		s.stop = append(s.stop, func() { unlisten() }) // the seat may stay held, by a lease that one has re-entered
 	}
 	life, forget := endingWith(one.life, l.life)
 	held, stop := endingWith(merged{one.held(), s.valuesOf(s.base)}, l.held())
@@ -89,12 +88,9 @@ func (s *several) holds() (all []*Hold) {
 
 // Requested is closed when somebody asks for one of the locks.
 func (s *several) Requested() <-chan struct{} {
-	s.listen.Do(func() {
-		for _, h := range s.holds() {
-			h.seat.Watch()
-			context.AfterFunc(h.seat.requests(), s.ask)
-		}
-	})
+	for _, h := range s.holds() {
+		h.seat.Watch()
+	}
 	return s.asked.Done()
 }
 
