@@ -92,7 +92,7 @@ func noReturn(
 	require.Equal(t, b.hit, !returned)
 	time.Sleep(30 * time.Second)
 	synctest.Wait()
-	require.Len(t, w.Fake.Watches(), before)
+	require.LessOrEqual(t, len(w.Fake.Watches()), before) // less if use keeps an idle lock
 	return b.hit
 }
 

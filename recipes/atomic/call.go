@@ -2,13 +2,11 @@ package atomic
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
-	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
@@ -34,9 +32,12 @@ type call struct {
 	recovery *follow.Recovery
 
 	synced  bool           // the next read must see all that was committed before it
-	beaten  int            // how often another client has written first
 	unknown bool           // the change may be applied, and nothing tells
-	pauses  pauses.Growing // after writes that were not applied for another reason
+	pauses  pauses.Growing // before creates, and after writes that were not applied for another reason
+
+	beaten  int   // how often another client has written first
+	since   int32 // the version for which that was first, or with which a rest began
+	awaited bool  // the call has waited for the end of a run since it was beaten last
 }
 
 func (n *node) newCall(ctx context.Context, change change) *call {
@@ -75,6 +76,7 @@ func (c *call) run() (step, error) {
 
 // try makes the change once. It reports whether that was the last try.
 func (c *call) try() (s step, done bool, err error) {
+	c.rest()
 	base, fresh, err := c.base()
 	if err != nil {
 		return step{}, false, err
@@ -91,6 +93,8 @@ func (c *call) try() (s step, done bool, err error) {
 		return s, false, refusal
 	case !base.exists:
 		return s, false, c.create()
+	case c.awaitEnd(base):
+		return s, false, nil
 	}
 	done, err = c.write(base, s.data)
 	return s, done, err
@@ -132,10 +136,11 @@ func (c *call) endTurn() { <-c.turn }
 
 // readNode reads the node, and remembers it.
 func (c *call) readNode(synced bool) (*snapshot, error) {
-	before := c.known()
+	before, began := c.shared().seen, c.now()
 	s, err := c.read(c.path, synced)
 	if err == nil {
 		c.noteRead(before, s)
+		c.noteRoundTrip(began)
 	}
 	return s, err
 }
@@ -168,10 +173,11 @@ func (c *call) read(path string, synced bool) (s *snapshot, err error) {
 
 // create makes the node without any data, which stands for the zero value. So it
 // does not matter whose create was applied, if the reply is lost. A node that is
-// there already is read before it is written, because it may be ephemeral.
+// there already is read before it is written, because it may be ephemeral. A node that
+// somebody deletes time and again is created after pauses.
 func (c *call) create() error {
-	session := c.client.SessionID()
-	before := c.known()
+	_ = follow.Pause(c.ctx, c.client, &c.pauses) // if ctx has ended, Create says so
+	session, before := c.client.SessionID(), c.shared().seen
 	created, err := c.client.Create(c.ctx, c.path, nil, framework.WithParents())
 	if err == nil {
 		c.noteRead(before, &snapshot{at: c.now(), session: session, exists: true, czxid: created.Czxid})
@@ -211,7 +217,7 @@ func (c *call) write(base *snapshot, data []byte) (done bool, err error) {
 	case applied:
 		return true, nil
 	case conflict:
-		c.giveWay()
+		c.giveWay(base)
 		return false, nil
 	case again:
 		_ = follow.Pause(c.ctx, c.client, &c.pauses) // if ctx has ended, the next try says so
@@ -247,16 +253,4 @@ func (c *call) writeInTurn(base *snapshot, data []byte) (verdict, error) {
 		c.dropReceipt()
 	}
 	return v, err
-}
-
-// longestPause bounds the pauses between two tries.
-const longestPause = 64 * time.Millisecond
-
-// giveWay lets other clients go first for a random time, from the second conflict on.
-// The pause ends with the caller's context, and with the client.
-func (c *call) giveWay() {
-	if c.beaten++; c.beaten > 1 {
-		pause := random.Duration(min(time.Millisecond<<min(c.beaten, 16), longestPause))
-		_ = follow.Pause(c.ctx, c.client, &pauses.Growing{First: pause}) // the next try says what has ended it
-	}
 }

@@ -61,12 +61,12 @@ func TestOnlyAYoungerLoadIsTaken(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, _ := w.Connect(t)
 		n := newNode(c, "/n", nil)
-		before := n.known()
+		before := n.shared().seen
 		read, written := n.snapshotOf(1, nil, &zk.Stat{Version: 1}), n.snapshotOf(1, nil, &zk.Stat{Version: 2})
 		n.noteRead(before, read)
-		require.Same(t, read, n.known())
-		n.noteWritten(written)
+		require.Same(t, read, n.shared().seen)
+		n.noteWritten(written, n.newCall(t.Context(), nil))
 		n.noteRead(before, read)
-		require.Same(t, written, n.known())
+		require.Same(t, written, n.shared().seen)
 	})
 }

@@ -28,10 +28,8 @@ type node struct {
 	turn    chan struct{}
 	receipt receipt // belongs to the call that has the turn
 
-	mu       sync.Mutex // protects the following fields
-	seen     *snapshot  // the node as it was when it was last read or written, or nil
-	run      int        // how many writes were applied since the node was read
-	beatenAt time.Time  // when another client was faster last, or zero
+	mu sync.Mutex // protects the following field
+	share
 }
 
 // snapshot is what a node was like at one moment. It is immutable.
@@ -49,22 +47,9 @@ type snapshot struct {
 // it is not, by its version. The time is short, because a node that was deleted
 // and re-created may have the same version again. It ends with the session, too.
 //
-// While other clients write, too, the time is shorter still: long enough for the
-// next of several changes in a row, and too short for a later one.
-const (
-	remembered        = time.Second
-	crowdedRemembered = 10 * time.Millisecond
-)
-
-// A client whose writes are all applied need not read the node, while the others
-// read it before each write. So the client would be the faster one each time. After
-// a run of writes it reads the node, too, and is no faster than the others then.
-// The run is shorter while other clients write, but longer than one write: as long
-// as one client is faster, the others pause, and each change takes fewer requests.
-const (
-	longestRun        = 16
-	longestCrowdedRun = 4
-)
+// While other clients write, too, the time is one round trip: enough for the next of
+// several changes in a row, and too short for a later one.
+const remembered = time.Second
 
 // isSame reports whether two snapshots are of the same write of the same node.
 func (s *snapshot) isSame(other *snapshot) bool {
@@ -84,6 +69,7 @@ func (s *snapshot) refusal() error {
 
 func newNode(c *framework.Client, path string, opts []Option) *node {
 	n := &node{client: c, path: path, events: event.Of(c, path), turn: make(chan struct{}, 1)}
+	n.share = share{last: &snapshot{}, roundTrip: 10 * time.Millisecond} // a guess
 	n.cfg.check(path)
 	for _, o := range opts {
 		if o == nil {
@@ -105,29 +91,17 @@ func (n *node) snapshotOf(session int64, data []byte, stat *zk.Stat) *snapshot {
 	return &snapshot{n.now(), session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
 }
 
-// known returns what is known of the node, be it old or not.
-func (n *node) known() *snapshot {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.seen
-}
-
 // recall returns the node if it is taken to be as it was, or nil.
 func (n *node) recall() *snapshot {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s, longest := n.seen, remembered
-	if n.isCrowdedLocked() {
-		longest = crowdedRemembered
+	now, known, longest := n.now(), n.shared(), remembered
+	if known.isCrowded(now) {
+		longest = known.roundTrip
 	}
+	s := known.seen
 	if s == nil || s.session == 0 || s.session != n.client.SessionID() || n.now().Sub(s.at) >= longest {
 		return nil
 	}
 	return s
-}
-
-func (n *node) isCrowdedLocked() bool {
-	return !n.beatenAt.IsZero() && n.now().Sub(n.beatenAt) < remembered
 }
 
 // noteRead replaces what was known when the read began. If another request has
@@ -136,21 +110,7 @@ func (n *node) noteRead(before, s *snapshot) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.seen == before {
-		n.seen, n.run = s, 0
-	}
-}
-
-// noteWritten takes down the node as this client has written it.
-func (n *node) noteWritten(s *snapshot) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	longest := longestRun
-	if n.isCrowdedLocked() {
-		longest = longestCrowdedRun
-	}
-	n.seen = s
-	if n.run++; n.run >= longest {
-		n.seen = nil
+		n.seen, n.running = s, false
 	}
 }
 
@@ -159,7 +119,7 @@ func (n *node) noteWritten(s *snapshot) {
 func (n *node) forget(beaten bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.seen = nil
+	n.endRunLocked()
 	if beaten {
 		n.beatenAt = n.now()
 	}

@@ -73,12 +73,13 @@ func (w *write) settle() (verdict, error) {
 // attempt makes the request once. doubt says that an earlier attempt may have been
 // applied.
 func (w *write) attempt(doubt bool) (verdict, error) {
-	session := w.client.SessionID()
+	session, began := w.client.SessionID(), w.now()
 	stat, err := w.send()
+	w.noteRoundTrip(began)
 	var failed *framework.TxnError
 	switch {
 	case err == nil:
-		w.noteWritten(w.snapshotOf(session, w.data, stat))
+		w.noteWritten(w.snapshotOf(session, w.data, stat), w.call)
 		w.receipt.version++
 		return applied, nil
 	case reason.Is(err, framework.ErrOutcomeUnknown), doubt: // the earlier attempt may have changed the node

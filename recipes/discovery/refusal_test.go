@@ -168,6 +168,7 @@ func TestInstanceThatIsReplacedWhileAServerFailsToReadIt(t *testing.T) {
 				require.Equal(t, []string{"malformed a"}, news())
 				require.NoError(t, w.Fake.Delete(base+"/orders/a"))
 				require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", port))))
+				settle() // the reader has failed once more
 				trouble.Remove()
 				network.Refuse(true) // otherwise the reader may hear of the interruption when it is over
 				network.Cut()
