@@ -169,7 +169,7 @@ func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
 			w.WaitNodes(t, "/l", i+1)
 		}
 		c, _ := w.Connect(t)
-		deadline, cancel := context.WithTimeout(ctx, time.Hour)
+		deadline, cancel := context.WithTimeout(ctx, 30*time.Minute)
 		defer cancel()
 		last := locktest.AcquireLater(deadline, locks.NewInterProcessMutex(c, "/l"))
 		w.WaitNodes(t, "/l", 5)

@@ -91,7 +91,7 @@ func TestRevocationIsNoticedInWhateverOrderItIsArmed(t *testing.T) {
 		lease = locktest.Acquire(t, ctx, m)
 		synctest.Wait()
 		require.False(t, recipetest.IsClosed(lease.Revoked()), "each lease anew")
-		time.Sleep(time.Hour)
+		time.Sleep(30 * time.Minute)
 		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
 		<-lease.Revoked()
 		require.NoError(t, lease.Release(ctx))
