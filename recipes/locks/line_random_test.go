@@ -105,7 +105,8 @@ func (w *weather) head() *zktest.Server {
 func (w *weather) connect() (*framework.Client, *zktest.Host) {
 	host := w.ens.NewHost()
 	c, err := framework.Connect(recipetest.Within(w.T, time.Minute), w.ens.ConnectString(),
-		framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(oracleSession), framework.WithErrorPolicy(w.policy))
+		framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(oracleSession),
+		framework.WithErrorPolicy(w.policy))
 	require.NoError(w, err)
 	w.Cleanup(func() { c.Close() })
 	return c, host
