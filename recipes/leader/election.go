@@ -123,7 +123,7 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 				ctx, _ = trace.Unblocked(ctx, e.queue.Client())
 			}
 			return e.queue.Stand(ctx, a, seat.Candidate{
-				Resume: kept, OnBlocked: e.noteQueue, OnTrouble: e.recovery.Note, OnAbandon: e.abandon,
+				Resume: kept, OnBlocked: e.noteQueue, OnError: e.recovery.Note, OnAbandon: e.abandon,
 			})
 		}
 		won, err := seat.Traced(ctx, e.queue.Describe(true), stand)

@@ -20,7 +20,7 @@ import (
 //     order of the transactions, so an earlier deletion would have fired it.
 //
 // If an operator deletes both nodes in one transaction, our watch may fire a moment
-// later. The hold hears of that, as it does of every deletion of its node.
+// later. The hold learns that, as it learns of every deletion of its node.
 //
 // That is not so in some cases, and then the contender looks. The comments at
 // the conditions name them.
@@ -32,15 +32,15 @@ import (
 // The third in the queue is the next when the holder goes. It learns of that by a
 // watch on the holder's node, which it sets with the read that waiters make anyway,
 // and sooner. It can take its own watch then, while the one ahead works. So a release
-// wakes two clients where three queue: the one that is admitted, and the one behind.
+// wakes two clients where three queue: the contender that is admitted, and the next.
 
-// isNextIn reports whether we are the next for sure when the one that we wait for
+// isNextIn reports whether we are the next for sure when the node that we wait for
 // is deleted.
 func (c *contender) isNextIn(now order.Standing, b *blocker) bool {
 	return now.Ahead == 1 && c.entersAfter(now.Blocker) &&
 		// A create that was tried again may have made two nodes, and only a look finds the
 		// other. The end of a session deletes all its nodes in one transaction, in any order,
-		// and the server may hang up before it has told of ours.
+		// and the server may hang up before it has sent the event of ours.
 		!c.mayHaveTwin && b.stat.EphemeralOwner != c.node.Session.ID()
 }
 

@@ -37,7 +37,7 @@ type contender struct {
 	node    framework.Created // without a path if there is none yet
 	seen    NotAdmitted
 
-	recovery follow.Recovery // its trouble is over when we wait in the queue
+	recovery follow.Recovery // it has recovered when we wait in the queue
 
 	own         *ownWatch        // the watch on our node; nil if it was not set
 	isNext      bool             // see isNextIn
@@ -45,7 +45,7 @@ type contender struct {
 	first       *framework.Watch // on the holder's node, for the third; see awaitTurn
 	mayHaveTwin bool             // the create was tried again, or has made two nodes
 
-	told      bool      // the tracer was told of the node
+	told      bool      // the tracer knows the node
 	wasQueued bool      // we have had a node
 	wasBehind bool      // it was behind a node of another
 	listed    time.Time // when the listing came that admitted us, or zero
@@ -83,8 +83,8 @@ func newContender(l *Lock, a Attempt) *contender {
 // run queues until a node of ours is admitted, or ctx ends. The session of the
 // node was alive when run saw the grant. The caller must delete the node, with a
 // guaranteed delete. The watch on it, if there is one, is the caller's, too. A waiter
-// outlasts every outage; only its context ends it, and the error has the last one
-// that it has outlasted.
+// retries through every outage; only its context ends it, and the error has the last
+// error that it has retried after.
 func (c *contender) run(ctx context.Context) *NotAdmitted {
 	ctx = framework.Extend(c.lock.cfg.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
@@ -94,7 +94,7 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			c.lock.refused.Store(nil)
 			return nil
 		}
-		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
+		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.retries(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			c.lock.noteRefusal(c.seen)
 			return &c.seen
@@ -130,7 +130,7 @@ func (c *contender) queue(ctx context.Context) error {
 		switch {
 		case err == nil, reason.Is(err, errAgain):
 			c.recovery.Recovered()
-		case c.outlasts(ctx, err): // our node keeps its place meanwhile
+		case c.retries(ctx, err): // our node keeps its place meanwhile
 			continue
 		default:
 			c.tellAbandoned(err)
@@ -195,8 +195,8 @@ func (c *contender) distrust() {
 	c.recovery.Note(nil)
 }
 
-// outlasts reports whether to go on after an error, when it is time to.
-func (c *contender) outlasts(ctx context.Context, err error) bool {
+// retries reports whether to go on after an error, when it is time to.
+func (c *contender) retries(ctx context.Context, err error) bool {
 	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
 }
 

@@ -94,7 +94,7 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 // endingWith returns a context that ends with either of these. The end of
 // under, a lease's context, reaches it at once. The end of ctx reaches it
 // within the time that it takes to start a goroutine. The context has the error
-// and the cause of the one that has ended; at ctx's deadline, the cause is
+// and the cause of the context that has ended; at ctx's deadline, the cause is
 // context.DeadlineExceeded. The cause is as it is, for callers that compare it, and
 // not reason.Foreign: the library decides on the causes of its own contexts only.
 //
@@ -127,7 +127,7 @@ const behind = 100 * time.Millisecond
 
 // AwaitDeadline waits until ctx has ended, if its deadline has passed, and reports
 // whether that has passed. What ends with ctx under a lease has a timer of its own,
-// which may be the first to fire. A caller who is told of the deadline finds that ctx
+// which may be the first to fire. A caller who learns of the deadline finds that ctx
 // has ended, unless it is a context of the user's own making that outlives its
 // deadline: nothing can be done under a lease with that any more.
 func AwaitDeadline(ctx context.Context) (passed bool) {

@@ -4,7 +4,7 @@
 //
 // The goroutines of a client that want one lock stand in a line. The seat is given to
 // them in the order of their arrival: readers have it together, all others in turn.
-// decideLocked gives it to the first of them behind every change, and decideRelease says
+// decideLocked gives it to the first of them after every change, and decideRelease says
 // what a release does, which may be to hand the seat on. Whoever makes a node is admitted
 // by contender.step, which looks at the server's queue, or by the deletion of the node
 // ahead; see contender.isFirst.
@@ -22,9 +22,9 @@
 //	Held      Parked   a release keeps the node, by the policy of the lease
 //	Held      Leaving  a release gives the node back
 //	Held      Lost     the session ends or is suspended, another client deletes the
-//	                   node, somebody asks for a revocable lock, a leader loses it
+//	                   node or asks for a revocable lock, a leader loses it
 //	Parked    Held     a goroutine of this client comes
-//	Parked    Leaving  others come, somebody asks for the lock, the time is over, or
+//	Parked    Leaving  others queue, another client asks for the lock, the time is over, or
 //	                   the client keeps too many
 //	Parked    Lost     as from Held; the seat then leaves at once
 //	Lost      Leaving  the last holder has stopped
@@ -61,7 +61,7 @@
 //   - The session ends, or another client deletes the node, while a release hands the
 //     seat over: before, the next goroutine gets another seat, and the node is deleted
 //     as after every loss. After that, its hold is Lost.
-//   - Somebody asks for the lock while a release hands it over: the same, except that
+//   - Another client asks for the lock while a release hands it over: the same, except that
 //     the hold of the next goroutine is asked, and not lost.
 //
 // # Files

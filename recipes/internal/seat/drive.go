@@ -16,7 +16,7 @@ type use struct {
 
 	granted   time.Time // when the lock came from the server
 	turns     int       // how many goroutines have had the lock since then
-	contended bool      // the node was behind a node of another, and nobody has released it yet
+	contended bool      // the node was behind another client's, and no holder has released it yet
 
 	parks     bool     // its node may stay in the process: of a read/write lock, only the readers'
 	excluding []string // the kinds of the nodes that exclude it
@@ -176,6 +176,6 @@ func (q *lane) rivals(s *Seat) (rivals []*Seat) {
 	return rivals
 }
 
-// EndsAcquire is the Ends of a follow.Recovery for an acquire: it outlasts
-// outages, and losses of the session. Its caller is told of all else.
+// EndsAcquire is the Ends of a follow.Recovery for an acquire: it retries through
+// outages, and losses of the session. Its caller receives all other errors.
 func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }

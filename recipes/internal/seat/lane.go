@@ -18,9 +18,9 @@ type lane struct {
 	next *lane // another lane of the same lock, or nil; protected by in.mu
 
 	mu   sync.Mutex // protects the following fields
-	over bool       // nobody uses it: later arrivals get another lane
+	over bool       // it is not in use: later arrivals get another lane
 	line line       // goroutines that wait
-	seat *Seat      // the one that they wait for, or nil
+	seat *Seat      // the seat that they wait for, or nil
 	live []*Seat    // all seats that are not lost or gone, such as a downgraded reader's
 	one  [1]*Seat   // where they are, if there is one
 	memory
@@ -138,7 +138,7 @@ func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 	return false
 }
 
-// decideLocked gives the first waiters their roles. It is called behind every change
+// decideLocked gives the first waiters their roles. It is called after every change
 // of the line and of the seat. Three others give the first waiter a role, at the moment
 // of the change: decideRelease hands the seat on, letInLocked lets readers in with the
 // one that was admitted, and driveNextLocked leaves a node in the queue to the next.

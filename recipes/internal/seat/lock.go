@@ -239,7 +239,7 @@ func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= 
 func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)
-		c.onBlocked, c.recovery.Tell, c.onAbandon = by.OnBlocked, by.OnTrouble, by.OnAbandon
+		c.onBlocked, c.recovery.Tell, c.onAbandon = by.OnBlocked, by.OnError, by.OnAbandon
 		if by.Resume != nil {
 			c.node, by.Resume = *by.Resume, nil
 		}
@@ -261,7 +261,7 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 type Candidate struct {
 	Resume    *framework.Created
 	OnBlocked func(NotAdmitted)
-	OnTrouble func(error)
+	OnError   func(error)
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
 

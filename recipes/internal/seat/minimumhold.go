@@ -51,7 +51,7 @@ func waive(s *Seat) {
 }
 
 // begin parks a seat whose holder releases it for the rest of its minimum hold. It
-// returns false if the time is over, the lock is lost, or somebody has asked for it: then
+// returns false if the time is over, the lock is lost, or another client has asked for it: then
 // it goes with the release. An interruption does not end it: nobody works under it.
 func (m *minimumHold) begin() bool {
 	if m == nil || !time.Now().Before(m.until) {
@@ -90,7 +90,7 @@ func (m *minimumHold) rest(ctx context.Context) {
 // tell lets the goroutines of this process and, by the data of the node, all
 // others know that the lock was released and stays. Run does the second if this
 // release cannot wait for it: its context has ended, or there is no connection. Any
-// other error does not matter, because the data is for people. If somebody has
+// other error does not matter, because the data is for people. If another client has
 // written the node before, that is a request to give the lock up, which run reads.
 // After a lost reply, the write is made again over the same version: it is refused if
 // the first one was applied.

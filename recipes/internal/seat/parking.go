@@ -123,7 +123,7 @@ type parkedSeats struct {
 	byClient map[framework.Extension][]*Seat
 }
 
-// add adds a seat. If its client has too many now, add takes out the one that has been
+// add adds a seat. If its client has too many now, add takes out the seat that has been
 // idle for the longest time, and returns it.
 func (p *parkedSeats) add(s *Seat) (evicted *Seat) {
 	p.mu.Lock()

@@ -59,7 +59,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 			return t.hold(nodes), nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
-		case !reason.Is(err, errStale) && t.Open.Err() == nil && c.outlasts(t.Open, err):
+		case !reason.Is(err, errStale) && t.Open.Err() == nil && c.retries(t.Open, err):
 		default:
 			c.tellAbandoned(err)
 			if reason.Is(err, errStale) {

@@ -19,7 +19,7 @@ import (
 //
 // The server catches up with its leader before the look. So a refusal is true
 // as the one of an attempt that queues is: others are ahead after the call has
-// begun, also if somebody has told the caller that the lock is free.
+// begun, even if another program has said that the lock is free.
 
 // looksLast is for how long looks refuse, after an attempt that has queued.
 const looksLast = time.Second
@@ -47,7 +47,7 @@ func (l *Lock) noteRefusal(seen NotAdmitted) {
 }
 
 // refuseFirst refuses an attempt that does not wait by a look, if the last attempt was
-// in vain, too. It returns nil if the attempt has to come to the lane: those of our
+// refused, too. It returns nil if the attempt has to come to the lane: those of our
 // client know more there.
 func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
 	if lanes.lookUp(laneKeyOf(l)) != nil {

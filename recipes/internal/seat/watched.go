@@ -138,7 +138,7 @@ func (s *Seat) look(i int, own *ownWatch) {
 // watch reads a node until there is a watch on it. ctx ends with the client. When
 // the session ends, its watches may say so before the seat is lost. A holder
 // that may not read its own node keeps its lock, and goes on trying. So does one
-// whose credentials are refused: the session may outlast that.
+// whose credentials are refused: the session may survive that.
 func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
 	ctx, _ = trace.Unblocked(ctx, s.client)
 	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
@@ -214,8 +214,8 @@ func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker)
 // That makes a revocable seat Lost.
 func (s *Seat) Request() { s.request(false) }
 
-// request notes a request. The tracer is told before the holder, whose release would
-// be the last that it hears. A seat that is idle is given up.
+// request notes a request. The tracer learns of it before the holder, whose release would
+// be the last event that it receives. A seat that is idle is given up.
 func (s *Seat) request(byOthers bool) {
 	s.mu.Lock()
 	w := &s.watched
