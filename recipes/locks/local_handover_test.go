@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,18 +100,3 @@ func TestHandedOverLockIsStillGuarded(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
-
-// leaving is a context of the user's own that has ended, and tells nobody.
-type leaving struct {
-	context.Context
-	gone *atomic.Bool
-}
-
-func (c leaving) Err() error {
-	if c.gone.Load() {
-		return context.Canceled
-	}
-	return nil
-}
-
-func (leaving) Done() <-chan struct{} { return nil }

@@ -253,11 +253,6 @@ func TestClientEndsItsSessionBeforeALockThatWasAskedForIsDeleted(t *testing.T) {
 	})
 }
 
-// panicking is a context of the user's own that panics.
-type panicking struct{ context.Context }
-
-func (panicking) Done() <-chan struct{} { panic("done") }
-
 // The holder may not read its own node, so that it tries again and again to watch it.
 // An interruption during the minimum hold does not end that.
 func TestMinimumHoldAfterAnInterruptionEndsForOneThatAsks(t *testing.T) {

@@ -130,7 +130,7 @@ func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 		return false
 	}
 	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
-	if w.leaves && !(q.seat != nil && q.seat.reading.isShortWaitLocked(w)) {
+	if w.leaves && (q.seat == nil || !q.seat.reading.isShortWaitLocked(w)) {
 		q.line.remove(w)
 		return true
 	}
