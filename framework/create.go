@@ -40,6 +40,9 @@ import (
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is
 // awaited. The client then deletes a protected node in the background. It also
 // does so if a hook panics at the end of the call.
+//
+// Create reads data until it returns, and may send it several times. Nobody may change
+// data before that.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
 	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {

@@ -94,6 +94,9 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 // decides. Data that differs from every other caller's, such as a random id in
 // it, makes that decision certain for as long as no other client has written
 // since.
+//
+// Set reads data until it returns, and may send it several times. Nobody may change
+// data before that.
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error) {
 	return writeStat(ctx, c, "set", path, proto.SetData(c.full(path), data, version), version)
 }

@@ -121,7 +121,7 @@ func (c *contender) queue(ctx context.Context) error {
 	c.wasQueued = true
 	over := false
 	defer func() {
-		if !over { // the user's code has panicked, such as a retry policy
+		if !over { // the user's code has panicked, such as a context
 			c.discard(Ended)
 		}
 	}()

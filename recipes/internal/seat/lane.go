@@ -57,7 +57,7 @@ func (w *waiter) isShared() bool { return w.of.isShared() }
 func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
 	served := false
 	defer func() {
-		if !served { // the user's code has panicked: a tracer, a retry policy, an ACL provider, a context
+		if !served { // the user's code has panicked: a tracer, an ACL provider, a context
 			q.leave(Ended, w)
 		}
 	}()

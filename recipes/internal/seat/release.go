@@ -262,6 +262,8 @@ func (h *Hold) mayPark() bool {
 		s.mayPass() && s.isConnected()
 }
 
+// watchAlone is the function watchAlone for a release, whose requests end with the
+// connection.
 func (h *Hold) watchAlone(ctx context.Context) *framework.Watch {
 	under, done := h.duringRelease(ctx)
 	defer done()
@@ -281,7 +283,7 @@ func (h *Hold) heedOthers(ctx context.Context) {
 	}
 	answered := false
 	defer func() {
-		if !answered { // the user's code has panicked, such as a retry policy
+		if !answered { // the user's code has panicked, such as a context
 			h.drop()
 		}
 	}()
