@@ -25,11 +25,11 @@ func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 				require.NoError(t, err)
 				trusted := s.Trusted(policy)
 				calls := 0
-				s.AfterTrust(policy, func() {
+				s.AfterTrust(trusted, func() {
 					require.Error(t, trusted.Err())
 					calls++
 				})
-				takenBack := s.AfterTrust(policy, func() { t.Error("it was taken back") })
+				takenBack := s.AfterTrust(trusted, func() { t.Error("it was taken back") })
 				require.True(t, takenBack())
 				require.False(t, takenBack())
 				synctest.Wait()
@@ -45,7 +45,7 @@ func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 					return
 				}
 				require.Equal(t, 1, calls)
-				stop := s.AfterTrust(state.SessionPolicy, func() { calls++ })
+				stop := s.AfterTrust(s.Context(), func() { calls++ })
 				if name == "interrupted" {
 					require.True(t, stop(), "the session goes on")
 					return
@@ -55,4 +55,22 @@ func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Promise: a context that an interruption has ended is known as ended after the
+// reconnect, too: the function does not wait for the next interruption.
+func TestAfterTrustOfAnEarlierConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		trusted := s.Trusted(state.StandardPolicy)
+		srv.CutAll()
+		<-trusted.Done()
+		require.NoError(t, c.WaitConnected(t.Context()))
+		require.NoError(t, s.Trusted(state.StandardPolicy).Err())
+		called := false
+		stop := s.AfterTrust(trusted, func() { called = true })
+		require.True(t, called)
+		require.False(t, stop())
+	})
 }

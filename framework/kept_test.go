@@ -154,11 +154,11 @@ func TestCloseWaitsForThoseWhoKeepANodeAfterAnInterruption(t *testing.T) {
 		c := unclosed(t, srv)
 		node := mustCreate(t, c, "/n", "", framework.WithMode(framework.Ephemeral))
 		before := keepUntil(c, node, time.Minute)
-		node.Session.AfterTrust(state.StandardPolicy, func() {
+		trusted := node.Session.Trusted(state.StandardPolicy)
+		node.Session.AfterTrust(trusted, func() {
 			keepUntil(c, node, time.Hour)
 			before()
 		})
-		trusted := node.Session.Trusted(state.StandardPolicy)
 		srv.CutAll()
 		<-trusted.Done()
 		closing(t, c)

@@ -237,27 +237,27 @@ func (fs afterFuncs) run() {
 	hooks.Each(slices.Collect(maps.Keys(fs)), func(f *afterFunc) { f.call() })
 }
 
-// AfterTrust calls f when the context that Trusted returns for p has ended, and
-// with it every context that is derived from it. It is for work that can wait:
-// when a session is lost, thousands of holders may have to stop, and they come
-// first.
+// AfterTrust calls f when trusted has ended, and with it every context that is derived
+// from it. The argument is a context that Trusted has returned. AfterTrust is for work
+// that can wait: when a session is lost, thousands of holders may have to stop, and they
+// come first.
 //
 // f must not block. It is called on a goroutine that Client.Close waits for, or
-// by AfterTrust itself if the context has ended already. The function returned
+// by AfterTrust itself if trusted has ended already. The function returned
 // takes the call back, and reports whether it was in time for that.
-func (s *Session) AfterTrust(p state.ErrorPolicy, f func()) (stop func() bool) {
+func (s *Session) AfterTrust(trusted context.Context, f func()) (stop func() bool) {
 	c := s.client
 	c.mu.Lock()
-	on, over := &s.afterEnd, s.ctx
-	if p.IsError(state.Suspended) {
-		on, over = &s.afterInterruption, s.uninterrupted
-	}
-	if over.Err() != nil {
+	if trusted.Err() != nil {
 		c.mu.Unlock()
 		f()
 		return func() bool { return false }
 	}
 	defer c.mu.Unlock()
+	on := &s.afterInterruption
+	if trusted == s.ctx {
+		on = &s.afterEnd
+	}
 	if *on == nil {
 		*on = afterFuncs{}
 	}

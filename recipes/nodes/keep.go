@@ -15,7 +15,6 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
-	"github.com/gocurator/curator/state"
 )
 
 // keeper is the goroutine of a persistent node, with what no other goroutine
@@ -325,7 +324,7 @@ func (k *keeper) registered(r Registration) {
 	k.takeBack()
 	// Not under the mutex: a session that is over calls the function at once.
 	n, session := k.PersistentNode, r.Session
-	stop := session.AfterTrust(state.SessionPolicy, func() { n.lost(r.Czxid, context.Cause(session.Context())) })
+	stop := session.AfterTrust(session.Context(), func() { n.lost(r.Czxid, context.Cause(session.Context())) })
 	k.takeBack = func() { stop() }
 }
 

@@ -154,7 +154,7 @@ func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	s.becomeLocked(Held)
 	h := s.sitLocked()
 	s.mu.Unlock()
-	s.forget = session.AfterTrust(policy, func() { s.trustEnded(trusted) })
+	s.forget = session.AfterTrust(trusted, func() { s.trustEnded(trusted) })
 	s.beginWatch(own)
 	return h
 }
