@@ -144,7 +144,7 @@ func newLostError(err error, h transport.HangUp, payload func([]byte) []byte) *l
 // result reads the answer of a call that is done.
 func (p *pending[T]) result() (T, error) {
 	var none T
-	code, zxid, body, err := p.Answer()
+	code, _, _, err := p.Answer()
 	switch {
 	case reason.Is(err, transport.ErrNotSent):
 		return none, p.session.sessionError(zk.ErrNoServer)
@@ -161,14 +161,10 @@ func (p *pending[T]) result() (T, error) {
 	case code != proto.CodeOK:
 		return none, errorOf(code)
 	}
-	v, ok := p.answer, p.ok
-	if p.Reader == nil { // others read the same answer, and each has a value of its own
-		v, ok = p.request.Read(body, zxid)
-	}
-	if !ok {
+	if !p.ok {
 		return none, errMalformedAnswer
 	}
-	return v, nil
+	return p.answer, nil
 }
 
 // pipelineDepth is how many requests of a pipeline are under way at a time.

@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // Watch is one local waiter for the next change of a node. It ends once: with
@@ -137,38 +138,90 @@ func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat
 }
 
 // watchedRead reads with a watch that is set no later than the value is read.
-// Callers that read the same share the request if they can; see watches.Read.
 //
 // A missing node is no error if the request is exists: the value is the zero
 // value then.
 func watchedRead[T any](
 	ctx context.Context, c *Client, op, path string,
 	table transport.Table, read func(path string, watch bool) proto.Request[T],
-) (T, *Watch, error) {
-	var v T
-	var w *Watch
-	complete := false
-	defer func() {
-		if !complete && w != nil { // a hook has panicked, and nobody gets the watch
-			w.shared.Leave()
+) (v T, w *Watch, err error) {
+	key := transport.Watch{Path: c.full(path), Table: table}
+	err = c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
+		for { // again, if a persistent watch on the path has ended meanwhile
+			value, shared, err := readAndWatch(ctx, s, key, read)
+			if err != nil {
+				return err
+			}
+			if shared != nil {
+				v, w = value, &Watch{shared: shared, session: s, view: c}
+				return nil
+			}
 		}
-	}()
-	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
-		key := watches.ReadKey{Op: op, Watch: transport.Watch{Path: c.full(path), Table: table}}
-		value, shared, err := readTogether(ctx, s, key, read)
-		if err == nil {
-			v, w = value, &Watch{shared: shared, session: s, view: c}
-		}
-		return err
 	})
 	if err != nil {
-		return v, nil, err
+		var none T
+		return none, nil, err
 	}
 	switch ctx.Done() {
 	case nil, c.ctx.Done(): // the client ends its session, and that the watch
 	default:
 		w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.Leave) })
 	}
-	complete = true
 	return v, w, nil
+}
+
+// readAndWatch makes the read once. It returns no watch if the caller must read again.
+func readAndWatch[T any](
+	ctx context.Context, s *Session, key transport.Watch, read func(path string, watch bool) proto.Request[T],
+) (v T, w *watches.Watch, err error) {
+	r, err := s.beginRead(ctx, key)
+	if err != nil {
+		return v, nil, err
+	}
+	q := read(key.Path, r.SetsWatch())
+	p := newPending(s, q)
+	p.Then = func(code int32, err error) {
+		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
+		r.Answered(err == nil && (code == proto.CodeOK || missing), missing)
+	}
+	if err := s.start(ctx, &p.Call); err != nil {
+		r.Answered(false, false)
+		return v, nil, err
+	}
+	if v, err = p.await(ctx, nil); err != nil {
+		r.Leave()
+		return v, nil, err
+	}
+	return v, r.Watch(), nil
+}
+
+// beginRead waits until the read can be sent. What it waits for may come on the next
+// connection only. It waits for that one as every operation does.
+func (s *Session) beginRead(ctx context.Context, key transport.Watch) (*watches.Read, error) {
+	for ctx.Err() == nil {
+		connection := s.Trusted(state.StandardPolicy)
+		r, later, err := s.watches.BeginRead(key)
+		if later == nil {
+			return r, err
+		}
+		select {
+		case <-later:
+		case <-ctx.Done():
+		case <-connection.Done(): // also if the session has ended
+			if err := s.goOn(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, notSent(ctx)
+}
+
+// goOn waits until the session has a connection again.
+func (s *Session) goOn(ctx context.Context) error {
+	if s.ctx.Err() == nil {
+		if now, err := s.client.connectedSession(ctx); now == s || err != nil {
+			return err
+		}
+	}
+	return s.watches.EndError()
 }

@@ -82,7 +82,6 @@ func (ws *Session) due() [][]*Watch {
 	byZxid := map[int64][]*Watch{}
 	for _, w := range ws.shared {
 		switch {
-		case !w.isSet:
 		case !w.seasoned:
 			w.seasoned = true
 		case ws.persistent.byPath[w.key.Path] == nil:

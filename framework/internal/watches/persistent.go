@@ -20,8 +20,8 @@ import (
 // standard one (ZOOKEEPER-4472). These rules make that harmless, and need not
 // know the server's version:
 //
-//   - Where there is a persistent watch, a standard one is not set, but rides on
-//     it: it hears of the persistent watch's events. See Watch.carrier. It waits
+//   - Where there is a persistent watch, a read sets no standard one: the standard
+//     watch gets the events of the persistent one. See Read.carrier. The read waits
 //     for the answer about one that the server was asked for, and for no pause.
 //   - A persistent watch is set behind every standard one that is on its way to
 //     the same path, and takes its place.

@@ -1,192 +1,125 @@
 package watches
 
-import (
-	"context"
+import "github.com/gocurator/curator/framework/internal/transport"
 
-	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/internal/reason"
-)
-
-// Read is a read with a watch, for all callers who have come before it is sent:
-// its answer is not older than any of their calls. There is at most one that is
-// not sent yet, for each operation on each node.
-//
-// Without a watch in its way, a read is sent at once, and sets the watch. While
-// another read is setting the watch, the next one waits for that. It then joins
-// the watch, if it is there, and reads without setting one. If such a watch has
-// fired before the answer, it may have fired for a change that the answer has
-// already. So the callers take part in the next read, all together. Were they to
-// read again each for itself, a node that changes all the time would let one of
-// them through at a time.
-//
-// The callers make the request, one of them for all: this is only who takes part
-// in it, and what follows for the watch.
+// Read is a read that sets a standard watch. The answer and the events come in the order
+// in which the server has sent them. So an event that comes before the answer is about
+// an earlier watch: the answer has the change already.
 type Read struct {
 	all *Session
-	key ReadKey
+	key transport.Watch
 
-	// Protected by all.mu until isSent, and constant then.
-	request any
-	err     error // why there is none
+	// carrier is a persistent watch on the same path, which the server has. The read
+	// sets no watch then; see Persistent.
+	carrier *persistentWatch
 
 	// Protected by all.mu.
-	isSent  bool          // the connection has the request, or does not take it
-	sent    chan struct{} // closed then; nil until a caller waits for it
-	callers int
-	watch   *Watch // set when one of the callers begins to send
-	many    bool   // there was more than one by then
-	sets    bool   // it sets the watch, and has not joined it
-	next    *Read  // what its callers take part in instead
+	answered bool
+	left     bool   // the caller takes no watch
+	watch    *Watch // nil if the answer has none
 }
 
-// ReadKey is what the callers of one Read have in common.
-type ReadKey struct {
-	Op    string
-	Watch transport.Watch
+// readings counts the reads of one watch that are not answered yet.
+type readings struct {
+	all     int
+	setting int // those without a carrier
 }
 
-// TakePart adds a caller to the read that is not sent yet. A caller that gets no
-// value must Leave.
-func (ws *Session) TakePart(key ReadKey) *Read {
+// BeginRead begins a read. If the server is about to set a persistent watch on the path,
+// there is no read yet, and later is closed when the caller should ask again. A read that
+// was begun must be Answered.
+func (ws *Session) BeginRead(key transport.Watch) (r *Read, later <-chan struct{}, err error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	r := ws.nextReadLocked(key)
-	r.callers++
-	return r
-}
-
-func (ws *Session) nextReadLocked(key ReadKey) *Read {
-	r := ws.reads[key]
-	if r == nil {
-		r = &Read{all: ws, key: key}
-		ws.reads[key] = r
+	carrier := ws.persistent.byPath[key.Path]
+	switch {
+	case ws.ended:
+		return nil, nil, ws.EndError()
+	case carrier != nil && carrier.isComing():
+		return nil, carrier.changed, nil
+	case carrier != nil && !carrier.armed:
+		carrier = nil
 	}
-	return r
+	r = &Read{all: ws, key: key, carrier: carrier}
+	r.countLocked(1)
+	return r, nil, nil
 }
 
-// Begin finds the watch of the read, and reports whether this caller is to send
-// the request. If there is something to be waited for first, it returns a channel
-// that is closed then.
-func (r *Read) Begin() (begins bool, later <-chan struct{}, err error) {
+func (r *Read) countLocked(n int) {
+	now := r.all.inFlight[r.key]
+	now.all += n
+	if r.SetsWatch() {
+		now.setting += n
+	}
+	if now.all == 0 {
+		delete(r.all.inFlight, r.key)
+		return
+	}
+	r.all.inFlight[r.key] = now
+}
+
+// SetsWatch reports whether the request must ask the server for the watch.
+func (r *Read) SetsWatch() bool { return r.carrier == nil }
+
+// Answered is called once, in order with the events: with ok if the server has the watch
+// now, and not ok if it does not, or if the read was not sent. The node is missing if
+// the watch is for its creation.
+func (r *Read) Answered(ok, missing bool) {
 	ws := r.all
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	w, carrier := ws.shared[r.key.Watch], ws.persistent.byPath[r.key.Watch.Path]
-	switch {
-	case r.watch != nil: // another caller has begun
-		return false, nil, nil
-	case ws.ended:
-		return false, nil, ws.EndError()
-	case w != nil && !w.isSet:
-		return false, w.readyLocked(), nil
-	case w == nil && carrier != nil && carrier.isComing():
-		return false, carrier.changed, nil
-	case w == nil:
-		w, r.sets = ws.addLocked(r.key.Watch), true
+	if r.answered {
+		panic("watches: a read is answered twice") // its request was left in the queue
 	}
-	delete(ws.reads, r.key)
-	r.watch, r.many = w, r.callers > 1
-	w.waiters += r.callers
-	return true, nil, nil
+	r.answered = true
+	r.countLocked(-1)
+	if ok && r.isCarriedLocked() {
+		r.watch = ws.setLocked(r.key, missing)
+	}
+	if r.watch != nil && !r.left {
+		r.watch.waiters++
+	}
+	if w := ws.shared[r.key]; w != nil {
+		w.withdrawIfUnusedLocked()
+	}
+	ws.persistent.standardSettledLocked(r.key.Path)
+	ws.persistent.withdrawIfUnusedLocked(r.key.Path)
 }
 
-// AsksForWatch reports whether the request is to set the watch. It is for the
-// caller that begins.
-func (r *Read) AsksForWatch() bool { return r.sets && r.watch.carrier == nil }
+// isCarriedLocked reports whether the carrier of the read, if there is one, is still
+// set.
+func (r *Read) isCarriedLocked() bool {
+	return r.carrier == nil || r.all.persistent.byPath[r.key.Path] == r.carrier && r.carrier.armed
+}
 
-// IsShared reports whether several callers get the same answer. It is for the
-// caller that begins.
-func (r *Read) IsShared() bool { return r.many }
+// setLocked returns the watch that the server has now.
+func (ws *Session) setLocked(key transport.Watch, missing bool) *Watch {
+	w := ws.shared[key]
+	if w == nil {
+		w = &Watch{all: ws, key: key, asOf: ws.link.LastZxid()} // the answer's
+		ws.shared[key] = w
+	}
+	w.missing = missing
+	if ws.ended {
+		w.finishLocked(ws.EndError())
+	}
+	return w
+}
 
-// Sent passes the request to all callers, or why there is none.
-func (r *Read) Sent(request any, err error) {
+// Watch returns the watch of a read whose answer has a value, or nil if the carrier has
+// gone meanwhile: then the caller must read again. The caller is a waiter of the watch.
+func (r *Read) Watch() *Watch {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
-	r.request, r.err, r.isSent = request, err, true
-	if r.sent != nil {
-		close(r.sent)
-	}
+	return r.watch
 }
 
-// Request waits for the request, and returns what Sent was called with.
-func (r *Read) Request(ctx context.Context) (any, error) {
-	r.all.mu.Lock()
-	if !r.isSent && r.sent == nil {
-		r.sent = make(chan struct{})
-	}
-	isSent, sent := r.isSent, r.sent
-	r.all.mu.Unlock()
-	if isSent {
-		return r.request, r.err
-	}
-	select {
-	case <-sent:
-		return r.request, r.err
-	case <-ctx.Done():
-		return nil, reason.OfContext(ctx)
-	}
-}
-
-// Answered is called when the answer arrives, in order with the events, even if
-// all callers have left by then. An answer that is ok has a value.
-func (r *Read) Answered(ok, missing bool) {
-	r.all.mu.Lock()
-	defer r.all.mu.Unlock()
-	if r.sets {
-		r.watch.armedLocked(ok, missing)
-	}
-	if ok && r.watch.isDone {
-		r.goOnLocked()
-	}
-}
-
-// Failed is called when the read was not sent. If that is for the context of
-// the caller that was to send it, it is no business of the others, who go on.
-func (r *Read) Failed(othersGoOn bool) {
-	r.all.mu.Lock()
-	defer r.all.mu.Unlock()
-	if r.sets {
-		r.watch.armedLocked(false, false)
-	}
-	if othersGoOn {
-		r.goOnLocked()
-	}
-}
-
-// goOnLocked makes the callers take part in the next read.
-func (r *Read) goOnLocked() {
-	if r.callers == 0 {
-		return
-	}
-	r.next = r.all.nextReadLocked(r.key)
-	r.next.callers += r.callers
-	r.watch.waiters -= r.callers
-	r.watch.withdrawIfUnusedLocked()
-}
-
-// Next returns what the callers take part in instead, or nil.
-func (r *Read) Next() *Read {
-	r.all.mu.Lock()
-	defer r.all.mu.Unlock()
-	return r.next
-}
-
-// Watch returns the watch. A caller that has the value is one of its waiters.
-func (r *Read) Watch() *Watch { return r.watch }
-
-// Leave takes a caller out that gets no value.
+// Leave is for a caller that takes no watch. The answer may come later.
 func (r *Read) Leave() {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
-	for r.next != nil {
-		r = r.next
-	}
-	r.callers--
-	switch {
-	case r.watch != nil:
-		r.watch.waiters--
-		r.watch.withdrawIfUnusedLocked()
-	case r.callers == 0:
-		delete(r.all.reads, r.key)
+	r.left = true
+	if r.watch != nil {
+		r.watch.leaveLocked()
 	}
 }

@@ -37,10 +37,10 @@ type Session struct {
 
 	// mu is persistent.mu. It protects the following fields, and the fields of
 	// every Watch that say so.
-	mu     *sync.Mutex
-	ended  bool
-	shared map[transport.Watch]*Watch
-	reads  map[ReadKey]*Read // the reads that nobody has begun yet
+	mu       *sync.Mutex
+	ended    bool
+	shared   map[transport.Watch]*Watch   // until the watch fires, or is withdrawn
+	inFlight map[transport.Watch]readings // until the reads are answered
 
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see looks.go.
@@ -52,7 +52,7 @@ type Session struct {
 func NewSession(p *Persistent, o Owner) *Session {
 	return &Session{
 		owner: o, persistent: p, mu: &p.mu, lookingSince: math.MaxInt64,
-		shared: map[transport.Watch]*Watch{}, reads: map[ReadKey]*Read{},
+		shared: map[transport.Watch]*Watch{}, inFlight: map[transport.Watch]readings{},
 	}
 }
 
@@ -69,37 +69,21 @@ func (ws *Session) Begin(link *transport.Link) {
 // ErrStopped means that a watch was stopped before it fired.
 var ErrStopped = errors.New("watch stopped")
 
-// errWatchGone ends a watch that could not be set.
-var errWatchGone = errors.New("shared watch is gone")
-
-// addLocked adds a watch that is on its way to the server. Its read must call
-// armedLocked.
-func (ws *Session) addLocked(key transport.Watch) *Watch {
-	w := &Watch{all: ws, key: key}
-	if p := ws.persistent.byPath[key.Path]; p != nil && p.armed {
-		w.carrier = p
-	}
-	ws.shared[key] = w
-	return w
-}
-
 // settingLocked reports whether a standard watch on the path is on its way to
 // the server.
 func (ws *Session) settingLocked(path string) bool {
-	return ws.anyLocked(path, func(w *Watch) bool { return w.carrier == nil && !w.settled })
+	return ws != nil && ws.inFlight[transport.Watch{Path: path, Table: transport.Data}].setting+
+		ws.inFlight[transport.Watch{Path: path, Table: transport.Children}].setting > 0
 }
 
 // usesLocked reports whether there is a standard watch on the path, or will be.
 func (ws *Session) usesLocked(path string) bool {
-	return ws.anyLocked(path, func(*Watch) bool { return true })
-}
-
-func (ws *Session) anyLocked(path string, is func(*Watch) bool) bool {
 	if ws == nil {
 		return false
 	}
 	for _, table := range []transport.Table{transport.Data, transport.Children} {
-		if w := ws.shared[transport.Watch{Path: path, Table: table}]; w != nil && is(w) {
+		key := transport.Watch{Path: path, Table: table}
+		if ws.shared[key] != nil || ws.inFlight[key].all > 0 {
 			return true
 		}
 	}
@@ -121,10 +105,8 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 	}
 	var all []transport.SetWatch
 	for key, w := range ws.shared {
-		if w.isSet {
-			w.isAnew = true
-			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
-		}
+		w.isAnew = true
+		all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 	}
 	slices.SortFunc(all, bySetting)
 	set(append(all, ws.persistent.restoreLocked()...))
@@ -142,13 +124,13 @@ func (ws *Session) Fired(ev transport.Event) {
 	defer ws.mu.Unlock()
 	event, state := zk.EventType(ev.Type), zk.State(ev.State)
 	for _, table := range tablesOf(event) {
-		if w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; w != nil && w.isSet {
+		if w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; w != nil {
 			w.inOrder = !w.isAnew && !ws.isLookingLocked()
 			w.firedLocked(event, state)
 		}
 	}
 	if parent, ok := ws.persistent.childrenOfLocked(ev); ok {
-		if w := ws.shared[transport.Watch{Path: parent, Table: transport.Children}]; w != nil && w.isSet {
+		if w := ws.shared[transport.Watch{Path: parent, Table: transport.Children}]; w != nil {
 			w.firedLocked(zk.EventNodeChildrenChanged, state)
 		}
 	}
@@ -182,7 +164,7 @@ func (ws *Session) NotSet() {
 		return // they end for that reason
 	}
 	for _, w := range ws.shared {
-		if w.isSet && w.isAnew {
+		if w.isAnew {
 			w.firedLocked(zk.EventNotWatching, zk.StateDisconnected)
 		}
 	}
@@ -207,11 +189,7 @@ func (ws *Session) EndError() error {
 func (ws *Session) Count() (n int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	for _, w := range ws.shared {
-		if w.isSet {
-			n++
-		}
-	}
+	n = len(ws.shared)
 	for _, w := range ws.persistent.byPath {
 		if w.armed {
 			n++
@@ -238,7 +216,7 @@ func (ws *Session) List() []Status {
 	all := make([]Status, 0, len(ws.shared)+len(ws.persistent.byPath))
 	for key, w := range ws.shared {
 		all = append(all, Status{
-			Path: key.Path, Children: key.Table == transport.Children, Waiters: w.waiters, Set: w.isSet,
+			Path: key.Path, Children: key.Table == transport.Children, Waiters: w.waiters, Set: true,
 		})
 	}
 	for path, w := range ws.persistent.byPath {

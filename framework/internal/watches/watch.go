@@ -11,10 +11,6 @@ type Watch struct {
 	all *Session
 	key transport.Watch
 
-	// carrier is a persistent watch on the same path that the server had before.
-	// It is not asked for this watch then; see Persistent.
-	carrier *persistentWatch
-
 	// Set before Done is closed, and before a function of AfterFunc is called.
 	event   zk.EventType
 	state   zk.State // the event's
@@ -23,12 +19,9 @@ type Watch struct {
 
 	// Protected by all.mu.
 	waiters int
-	settled bool          // the read that sets it is answered, or will not be
-	ready   chan struct{} // see readyLocked; nil until somebody waits for it
 	done    chan struct{} // see Done; nil until somebody waits for it
 	after   *afterFunc    // see AfterFunc: the last one that was added, or nil
-	isSet   bool
-	missing bool // the node did not exist when the watch was set
+	missing bool          // the node did not exist when the watch was set
 	isDone  bool
 	isAnew  bool // it was set again, on another connection
 
@@ -56,38 +49,19 @@ func (w *Watch) InOrder() bool { return w.inOrder }
 func (w *Watch) Leave() {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
+	w.leaveLocked()
+}
+
+func (w *Watch) leaveLocked() {
 	w.waiters--
 	w.withdrawIfUnusedLocked()
 }
 
-// armedLocked notes whether a read has set the watch. It is called when that
-// read is answered, in order with the events, even if all waiters have left by
-// then: events that come before it are not this watch's.
-func (w *Watch) armedLocked(ok, missing bool) {
-	defer w.all.persistent.standardSettledLocked(w.key.Path)
-	if w.settled {
-		panic("watches: a read is answered twice") // its request was left in the queue
-	}
-	w.settled = true
-	if w.ready != nil {
-		close(w.ready)
-	}
-	switch {
-	case w.isDone: // the session ended
-	case !ok || !w.carriedLocked():
-		w.finishLocked(errWatchGone)
-	default:
-		w.isSet, w.missing = true, missing
-		w.asOf = w.all.link.LastZxid() // the answer's
-		w.withdrawIfUnusedLocked()
-	}
-}
-
-// withdrawIfUnusedLocked takes the watch back from the server when nobody waits
-// for it. Requests that set it again come later on the same connection, because
-// no read can see the key free before the withdrawal is queued.
+// withdrawIfUnusedLocked takes the watch back from the server when no caller waits
+// for it, and no read that sets it again is in flight: the removal would reach the
+// server after that read. Later reads reach it after the removal.
 func (w *Watch) withdrawIfUnusedLocked() {
-	if w.waiters > 0 || !w.isSet || w.isDone {
+	if w.waiters > 0 || w.isDone || w.all.inFlight[w.key].all > 0 {
 		return
 	}
 	if p := w.all.persistent.byPath[w.key.Path]; p != nil {
@@ -111,15 +85,9 @@ func (w *Watch) finishLocked(err error) {
 	w.all.persistent.withdrawIfUnusedLocked(w.key.Path)
 }
 
-// carriedLocked reports whether the watch's carrier, if it has one, is there.
-func (w *Watch) carriedLocked() bool {
-	p := w.all.persistent
-	return w.carrier == nil || p.byPath[w.key.Path] == w.carrier && w.carrier.armed
-}
-
-// A watch is done when it has fired, could not be set, nobody waits for it any
-// more, or its session has ended. A client may have thousands, and most have one waiter, which waits in one of
-// these ways. So a watch has only what somebody has asked for.
+// A watch is done when it has fired, when its last waiter has left, or when its session
+// has ended. A client may have thousands of watches, and most have one waiter, which
+// waits in one of these ways. So a watch has only what a waiter has asked for.
 
 // Done returns a channel that is closed when the watch is done.
 func (w *Watch) Done() <-chan struct{} {
@@ -132,15 +100,6 @@ func (w *Watch) Done() <-chan struct{} {
 		}
 	}
 	return w.done
-}
-
-// readyLocked returns a channel that is closed when the read that sets the watch
-// is answered, or will not be. It is for a watch that is not settled.
-func (w *Watch) readyLocked() <-chan struct{} {
-	if w.ready == nil {
-		w.ready = make(chan struct{})
-	}
-	return w.ready
 }
 
 // afterFunc is a function that is called when a watch is done. It is in a list,
