@@ -33,7 +33,6 @@ type Session struct {
 	watches    *watches.Session
 	ephemerals ephemerals
 	kept       keptNodes
-	search     searches
 	hangUps    hangUps
 	begun      time.Time
 	wake       chan struct{} // capacity 1: the deadline has changed
