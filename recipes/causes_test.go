@@ -253,7 +253,7 @@ var sentinels = map[string]error{
 	"suspended": framework.ErrSuspended, "watch stopped": framework.ErrWatchStopped, "unknown": framework.ErrOutcomeUnknown,
 	"too large":   framework.ErrRequestTooLarge,
 	"rolled back": framework.ErrRolledBack, "not attempted": framework.ErrNotAttempted,
-	"not acquired": locks.ErrNotAcquired, "queue full": locks.ErrQueueFull, "upgrade": locks.ErrUpgrade,
+	"not acquired": locks.ErrNotAcquired, "upgrade": locks.ErrUpgrade,
 	"released": locks.ErrReleased, "node deleted": locks.ErrNodeDeleted, "revoked": locks.ErrRevoked, "corrupted": locks.ErrCorrupted,
 	"latch closed": leader.ErrClosed, "running": leader.ErrRunning,
 	"not leader": leader.ErrNotLeader, "no leader": leader.ErrNoLeader, "no successor": leader.ErrNoSuccessor,

@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -90,8 +89,6 @@ func errorType(err error) string {
 		return "timeout"
 	case reason.Is(err, context.Canceled):
 		return "canceled"
-	case reason.Is(err, locks.ErrQueueFull):
-		return "queue_full"
 	case reason.Is(err, framework.ErrClosed):
 		return "client_closed"
 	case reason.Is(err, framework.ErrSessionLost):

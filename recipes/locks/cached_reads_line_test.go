@@ -34,14 +34,14 @@ func tryLater(ctx context.Context, l locks.Locker) *locktest.Pending {
 	return p
 }
 
-// A reader that only tries, or has WithQueueLimit, waits for the answer that others
-// of its client wait for, and is not refused because of them.
+// A reader that only tries waits for the answer that others of its client wait for, and
+// is not refused because of them.
 func TestReaderThatTriesIsNotRefusedBecauseOfReadersThatWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		slowCreates(w, 1)
-		rw, limited := cachedReads(c, path), cachedReads(c, path, locks.WithQueueLimit(1))
+		rw := cachedReads(c, path)
 		waiting := []*locktest.Pending{locktest.AcquireLater(ctx, rw.ReadLock())}
 		synctest.Wait()
 		for range 3 {
@@ -50,12 +50,10 @@ func TestReaderThatTriesIsNotRefusedBecauseOfReadersThatWait(t *testing.T) {
 		synctest.Wait()
 		tried, err := rw.ReadLock().TryAcquire(ctx)
 		require.NoError(t, err)
-		other := locktest.Acquire(t, ctx, limited.ReadLock())
 		for _, p := range waiting {
 			require.NoError(t, p.Wait(t).Release(ctx))
 		}
 		require.NoError(t, tried.Release(ctx))
-		require.NoError(t, other.Release(ctx))
 		w.NothingLeft(t, path)
 	})
 }

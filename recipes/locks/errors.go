@@ -21,10 +21,6 @@ var (
 	// low.
 	ErrNotAcquired = seat.ErrNotAcquired
 
-	// ErrQueueFull means that there were as many ahead as WithQueueLimit
-	// allows.
-	ErrQueueFull = seat.ErrQueueFull
-
 	// ErrReleased is the cause of a released lease's end, and the error of
 	// releasing it again.
 	ErrReleased = seat.ErrReleased
@@ -48,7 +44,7 @@ var (
 
 // NotAcquiredError says who was ahead when an acquire ended without the lock,
 // or the wait for a leadership without that. It matches ErrNotAcquired and, if
-// that was the reason, ErrQueueFull or ctx.Err().
+// that was the reason, ctx.Err().
 //
 // It tells how things stood at the time Seen, which may be a while ago: a
 // waiter watches only the contender right ahead, and does not hear of what
@@ -87,7 +83,7 @@ type NotAcquiredError struct {
 	Seen time.Time     // the time of this client's last look at the queue; zero if it has not looked
 	Age  time.Duration // how long that was before the acquire ended
 
-	// Err is ErrQueueFull, or the context's end, or nil. The context's end comes
+	// Err is the context's end, or nil. The context's end comes
 	// with the last attempt to connect if there is no connection, or else with
 	// the last error that this acquire, or one before it in this process, has
 	// outlasted since all was well: framework.ServerCode finds a server that

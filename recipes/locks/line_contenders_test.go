@@ -22,7 +22,6 @@ type policy struct {
 	cached    int           // uses of a node that needed no request
 	minimum   time.Duration
 	revocable bool
-	limited   bool
 }
 
 // allow adds what another set of options allows.
@@ -50,14 +49,12 @@ var (
 		},
 		{name: "minimum", mutex: []locks.MutexOption{heldFor(2 * time.Second)}, minimum: 2 * time.Second},
 		{name: "revocable", mutex: []locks.MutexOption{locks.WithRevocation()}, revocable: true},
-		{name: "limited", mutex: []locks.MutexOption{locks.WithQueueLimit(4)}, limited: true},
 	}
 	readWritePolicies = []*policy{
 		{name: "plain"},
 		{name: "cached", readWrite: []locks.ReadWriteOption{sharedReads}},
 		{name: "cached, too", readWrite: []locks.ReadWriteOption{sharedReads}},
 		{name: "revocable", readWrite: []locks.ReadWriteOption{locks.WithRevocation()}, revocable: true},
-		{name: "limited", readWrite: []locks.ReadWriteOption{locks.WithQueueLimit(4)}, limited: true},
 	}
 )
 

@@ -169,7 +169,7 @@ func (o *oracle) refusedLocked(c *contender, err error) {
 	switch {
 	case errors.Is(err, framework.ErrOutcomeUnknown):
 		o.failLocked("%v does not know its outcome: %v", c, err)
-	case c.of.limited && errors.Is(err, locks.ErrQueueFull), c.ctx.Err() != nil:
+	case c.ctx.Err() != nil:
 	case c.try:
 		if o.calm && !errors.Is(err, locks.ErrNotAcquired) {
 			o.failLocked("%v tries in vain: %v", c, err)

@@ -126,19 +126,13 @@ func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 		object := func(opts ...locks.MutexOption) *locks.InterProcessMutex {
 			return locks.NewInterProcessMutex(c, path, opts...)
 		}
-		first := locktest.Acquire(t, ctx, object(locks.WithNodeData([]byte("first")), locks.WithQueueLimit(1)))
+		first := locktest.Acquire(t, ctx, object(locks.WithNodeData([]byte("first"))))
 		second := locktest.AcquireLater(ctx, object(locks.WithNodeData([]byte("second")), locks.WithRevocation()))
 		synctest.Wait()
 		third := locktest.AcquireLater(ctx, object())
 		synctest.Wait()
-		_, err := object(locks.WithQueueLimit(1)).Acquire(ctx)
-		require.ErrorIs(t, err, locks.ErrQueueFull)
-		_, err = object(locks.WithQueueLimit(2), locks.WithoutIdentity()).Acquire(ctx)
-		require.ErrorIs(t, err, locks.ErrQueueFull, "it has a node, and so sees all others")
-		_, err = object(locks.WithQueueLimit(4)).TryAcquire(ctx)
-		require.NotErrorIs(t, err, locks.ErrQueueFull)
-		_, err = object(locks.WithQueueLimit(0)).Acquire(ctx)
-		require.ErrorContains(t, err, `queue limit "0"`)
+		_, err := object(locks.WithNodeData([]byte("__REVOKE__"))).Acquire(ctx)
+		require.ErrorContains(t, err, "would ask the holder to give the lock up")
 
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()

@@ -75,40 +75,11 @@ func TestTryAcquireOfABusyObjectNamesTheHolderWithoutANode(t *testing.T) {
 	})
 }
 
-func TestQueueLimitFailsAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithQueueLimit(3))
-		queue := queueUp(ctx, m, 3)
-		w.Fake.ClearRequests()
-		_, err := m.Acquire(ctx)
-		require.ErrorIs(t, err, locks.ErrQueueFull)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		require.Empty(t, w.Requests(), "no server is asked")
-
-		// Two of the three acquires have nodes.
-		elsewhere := locks.NewInterProcessMutex(c, path, locks.WithQueueLimit(2))
-		_, err = elsewhere.Acquire(ctx)
-		require.ErrorIs(t, err, locks.ErrQueueFull)
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, err, &refused)
-		require.NotEmpty(t, refused.Identity)
-
-		require.NoError(t, queue[0].Wait(t).Release(ctx))
-		queue[0] = locktest.AcquireLater(ctx, m)
-		for _, p := range append(queue[1:], queue[0]) {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		for _, opt := range []locks.MutexOption{
-			locks.WithQueueLimit(0), locks.WithNodeData(make([]byte, 2000)), locks.WithNodeData([]byte("__REVOKE__")),
+			locks.WithNodeData(make([]byte, 2000)), locks.WithNodeData([]byte("__REVOKE__")),
 			handingOver(0, time.Second), handingOver(1, 0), nil,
 		} {
 			_, err := locks.NewInterProcessMutex(c, "/l", opt).Acquire(t.Context())

@@ -2,7 +2,6 @@ package locks
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/gocurator/curator/recipes/internal/seat"
 )
@@ -50,22 +49,6 @@ func optionsOf[O any](opts []O, apply func(O, *seat.Options)) (c seat.Options) {
 // tells holders that ask for it.
 func WithRevocation() Option {
 	return option(func(c *seat.Options) { c.Revocable = true })
-}
-
-// WithQueueLimit makes an acquire fail with an error that matches ErrQueueFull,
-// instead of waiting, if there are n contenders ahead already, the holder among
-// them. An acquire counts the goroutines of its client first, and all contenders at
-// the server when it has a node there. If several contenders come at once, all may
-// fail where one would have fitted. A semaphore counts the contenders that wait, not
-// the holders of leases. By default there is no limit. A limit below 1 is an error
-// of every acquire.
-func WithQueueLimit(n int) Option {
-	return option(func(c *seat.Options) {
-		c.QueueLimit = n
-		if n < 1 {
-			c.Fault = seat.Invalid("queue limit", fmt.Sprint(n), "must be at least 1")
-		}
-	})
 }
 
 // WithName sets the name of a lock in spans and metrics. It should be one of

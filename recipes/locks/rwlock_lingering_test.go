@@ -80,11 +80,8 @@ type user struct {
 // use reports whether the user got the lock.
 func (u *user) use(ctx context.Context, how int) bool {
 	var opts []locks.ReadWriteOption
-	switch {
-	case how == toReadUntilAsked:
+	if how == toReadUntilAsked {
 		opts = append(opts, locks.WithRevocation())
-	case how == toReadOrGiveUp && u.random.IntN(2) == 0:
-		opts = append(opts, locks.WithQueueLimit(3))
 	}
 	rw := locks.NewInterProcessReadWriteLock(u.client, "/l", opts...)
 	lock, places := locks.Locker(rw.ReadLock()), 1

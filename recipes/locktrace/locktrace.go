@@ -142,7 +142,6 @@ type Outcome string
 const (
 	Acquired    Outcome = "acquired"
 	NotAcquired Outcome = "not_acquired" // others were ahead of an acquire that does not wait
-	QueueFull   Outcome = "queue_full"   // more were ahead than the lock's queue limit allows
 	TimedOut    Outcome = "timeout"      // its context's deadline came first
 	Canceled    Outcome = "canceled"     // its context was cancelled first
 	Failed      Outcome = "error"

@@ -54,8 +54,6 @@ func outcomeOf(err error) locktrace.Outcome {
 	switch {
 	case err == nil:
 		return locktrace.Acquired
-	case reason.Is(err, ErrQueueFull):
-		return locktrace.QueueFull
 	case reason.Is(err, context.DeadlineExceeded):
 		return locktrace.TimedOut
 	case reason.Is(err, context.Canceled):

@@ -50,13 +50,12 @@ type Config struct {
 
 // Options are the options that users may set for every lock.
 type Options struct {
-	Label      string // the lock's name in spans and metrics
-	Data       []byte // the nodes' data, if ExactData is set
-	ExactData  bool   // the nodes have Data, not the identity
-	Anonymous  bool   // the nodes have no identity
-	Revocable  bool   // a request to give the lock up ends the hold
-	QueueLimit int    // how many contenders an acquire waits for; 0 means any number
-	Fault      error  // why an option is invalid, or nil
+	Label     string // the lock's name in spans and metrics
+	Data      []byte // the nodes' data, if ExactData is set
+	ExactData bool   // the nodes have Data, not the identity
+	Anonymous bool   // the nodes have no identity
+	Revocable bool   // a request to give the lock up ends the hold
+	Fault     error  // why an option is invalid, or nil
 
 	Policy
 }

@@ -25,7 +25,6 @@ var ErrCorrupted = errors.New("corrupted data")
 // Package locks exports these errors.
 var (
 	ErrNotAcquired = errors.New("not acquired")
-	ErrQueueFull   = errors.New("queue is full")
 )
 
 // NotAcquired has the fields of locks.NotAcquiredError. They are documented
@@ -62,8 +61,7 @@ type NotAdmitted struct {
 	// It is empty if none was read.
 	Unowned string
 
-	Full bool // more were ahead than the limit of the queue
-	Err  error
+	Err error
 }
 
 // Recall adds what was known of the queue already: all of it if the contender
@@ -71,7 +69,7 @@ type NotAdmitted struct {
 // between any two requests. Who is known to be ahead stays ahead.
 func (r *NotAdmitted) Recall(known NotAdmitted) {
 	if r.Seen.IsZero() {
-		known.Full, known.Err = r.Full, r.Err
+		known.Err = r.Err
 		known.Ahead = max(known.Ahead, r.Ahead)
 		*r = known
 		return

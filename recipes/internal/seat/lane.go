@@ -46,7 +46,6 @@ type waiter struct {
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
 	tries  bool          // it must not wait for others
-	leaves bool          // nor if the queue is full: see turnAwayLocked
 
 	lastError error // of the driver before it, when it leaves the line
 }
@@ -120,17 +119,17 @@ func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	if w.role == waits {
 		q.line.add(w)
 	}
-	return ahead, q.refusesLocked(w, ahead, wait)
+	return ahead, q.refusesLocked(w, wait)
 }
 
 // refusesLocked takes a waiter out of the line that has no role yet, and must not wait
 // for others.
-func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
+func (q *lane) refusesLocked(w *waiter, wait bool) bool {
 	if w.role != waits {
 		return false
 	}
-	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
-	if w.leaves && (q.seat == nil || !q.seat.reading.isShortWaitLocked(w)) {
+	w.tries = !wait
+	if w.tries && (q.seat == nil || !q.seat.reading.isShortWaitLocked(w)) {
 		q.line.remove(w)
 		return true
 	}
@@ -330,7 +329,7 @@ func (q *lane) settle(w *waiter, wait bool) *lane {
 	isOurs := q.line.before(w) >= 0 || w.role != waits
 	if isOurs {
 		q.decideLocked()
-		refused = q.refusesLocked(w, ahead, wait)
+		refused = q.refusesLocked(w, wait)
 	}
 	q.mu.Unlock()
 	if !isOurs {

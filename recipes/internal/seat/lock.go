@@ -174,10 +174,7 @@ func (l *Lock) NodeData(a Attempt) []byte {
 // ahead if they are the reason. They are not if the server has refused us, or
 // could not be asked. There may be none ahead: a semaphore's limit can be zero.
 func (l *Lock) Refuse(ctx context.Context, r *NotAdmitted) error {
-	if r.Full && r.Err == nil {
-		r.Err = ErrQueueFull
-	}
-	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
+	if r.Err == nil || r.Ahead > 0 && ctx.Err() != nil {
 		l.noteOutage(ctx, r)
 		return l.cfg.NotAcquired(l.notAcquired(r))
 	}
@@ -227,9 +224,6 @@ func (l *Lock) ErrorOf(op string, err error) error {
 	}
 	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
 }
-
-// isFull reports whether so many are ahead that an acquire must not wait.
-func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
 
 // Stand is Win for a candidate that stands for leader. Resume is the node of the
 // leadership before, if the candidate has kept it, or nil. Stand also resumes a node

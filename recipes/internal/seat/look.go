@@ -31,8 +31,8 @@ func (c *contender) step(ctx context.Context) error {
 	if now.Blocker == "" {
 		return granted(ctx)
 	}
-	c.noteStanding(now)
-	if !c.attempt.Wait || c.seen.Full {
+	c.noteQueue(now.First, now.Ahead)
+	if !c.attempt.Wait {
 		c.readHolder(ctx)
 		return errHeld
 	}
@@ -59,12 +59,6 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 		c.excluding = !order.IsAlone(ours.Node, children, c.lock.excluding()...)
 	}
 	return order.StandingOf(ours, queue, c.lock.cfg.Blocks), nil
-}
-
-// noteStanding records how we stand in the queue.
-func (c *contender) noteStanding(now order.Standing) {
-	c.noteQueue(now.First, now.Ahead)
-	c.seen.Full = c.lock.isFull(now.Ahead)
 }
 
 // noteQueue records the state of the queue. It forgets the data of another

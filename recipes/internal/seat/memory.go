@@ -89,7 +89,7 @@ func (q *lane) standingBehind(w *waiter, ours int) NotAdmitted {
 	defer q.mu.Unlock()
 	r := q.seen
 	r.Ahead = q.aheadLocked(ours)
-	if r.Full = w.of.isFull(ours); !r.Full && r.Seen.IsZero() {
+	if r.Seen.IsZero() {
 		r.Err = q.outage
 	}
 	return r

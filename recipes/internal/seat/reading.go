@@ -76,13 +76,9 @@ func (r *reading) turnAwayLocked(seen NotAdmitted, ahead int) {
 	r.isBlocked = true
 	q := r.seat.lane
 	for _, w := range slices.Clone(q.line.waiting) {
-		if !w.leaves {
-			continue
-		}
-		failed := seen
-		failed.Ahead = ahead + q.line.before(w)
-		failed.Full = w.of.isFull(failed.Ahead)
-		if w.leaves = w.tries || failed.Full; w.leaves {
+		if w.tries {
+			failed := seen
+			failed.Ahead = ahead + q.line.before(w)
 			w.failed = &failed
 			q.giveLocked(w, fails)
 		}

@@ -104,7 +104,7 @@ func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, pa
 	if now.Blocker == "" {
 		return nil
 	}
-	c.noteStanding(now)
+	c.noteQueue(now.First, now.Ahead)
 	return errHeld
 }
 
