@@ -118,11 +118,14 @@ func TestWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
 		first := cells(one(t, pageOfB), "waits", 6)[0]
 		require.Regexp(t, `^orders@\S+ \(lock-0000000000\) queued 5s ago$`, first[4])
 		require.Equal(t, "the holder", first[5])
+		require.Equal(t, first[4], cells(one(t, pageOfB), "waits", 5)[1][4], "a goroutine in the line waits for the same holder")
+		require.NoError(t, locks.Revoke(t.Context(), b, lease.Path()))
+		require.Contains(t, cells(one(t, p), "holds", 4)[0][3], "held, asked to release it")
 
 		require.NoError(t, lease.Release(t.Context()))
 		time.Sleep(1500 * time.Millisecond) // the second of b's goroutines has it
 		names, _ := events(one(t, p))
-		require.Equal(t, []string{"acquired", "released"}, names)
+		require.Equal(t, []string{"acquired", "revoked", "released"}, names)
 		require.Contains(t, cells(one(t, pageOfB), "holds", 4)[0][3], "1 of this client waiting, acquired in 3s")
 		waits := cells(one(t, pageOfB), "waits", 6)
 		require.Len(t, waits, 1)
