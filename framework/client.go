@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/broadcast"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/retry"
 )
@@ -71,7 +70,6 @@ type core struct {
 	cleanups   cleanups      // what is still to be done in the background
 	givenUp    givenUp
 	hooks      *hooks.List
-	recorder   atomic.Pointer[flight.Recorder] // nil until the debug page is used
 	persistent *watches.Persistent
 	slept      atomic.Int64 // for how long the machine has been suspended; see now
 

@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/broadcast"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/pauses"
 )
@@ -198,7 +197,6 @@ func (c *Client) Close() error {
 
 func (c *Client) finishClosing(begun time.Time) {
 	c.goroutines.Wait()
-	c.recorder.Load().Add(flight.Event{Kind: flight.ClientClosed})
 	c.tellers.Finish(begun.Add(teller.Timeout), c.tellClosed())
 	close(c.over)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/teller"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -35,15 +34,6 @@ func insiderOf(client any) insider.Client {
 }
 
 func (c insiderClient) Clock() time.Time { return c.now() }
-
-func (c insiderClient) Recorder() *flight.Recorder { return c.recorder.Load() }
-
-func (c insiderClient) StartRecorder() *flight.Recorder {
-	if c.recorder.Load() == nil {
-		c.recorder.CompareAndSwap(nil, flight.New())
-	}
-	return c.recorder.Load()
-}
 
 func (c insiderClient) NewTeller() insider.Teller {
 	if c.hooks.Len() == 0 {

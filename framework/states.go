@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/broadcast"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/state"
 )
 
@@ -15,7 +14,6 @@ import (
 func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
 		change := c.changeLocked(s)
-		c.recorder.Load().Add(flight.Event{Kind: flight.StateChanged, Name: s.String(), Other: change.Server, Err: change.Cause})
 		c.last = c.last.Append(change)
 		for _, tell := range c.followers {
 			tell(change)

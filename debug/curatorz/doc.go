@@ -1,9 +1,10 @@
 // Package curatorz serves a debug page of ZooKeeper clients, in the manner of
-// net/http/pprof. Two lines of a service mount it:
+// net/http/pprof. Three lines of a service mount it:
 //
-//	client, err := framework.New("zk1:2181,zk2:2181,zk3:2181")
+//	page := curatorz.New()
+//	client, err := framework.New("zk1:2181,zk2:2181,zk3:2181", framework.WithHooks(page))
 //	...
-//	http.Handle("/debug/curatorz", curatorz.Handler(client))
+//	http.Handle("/debug/curatorz", page)
 //
 // The page shows the session and the time that it has left, the locks that the
 // client waits for and holds, and for whom it waits, registrations, caches with
@@ -17,19 +18,22 @@
 // With ?path=orders, only items with "orders" in their paths are shown, and events
 // without a path. The page shows the first 100 items of each list, and up to 1,000
 // with ?all=1. It loads itself again every five seconds with ?refresh=5.
-// [WriteText] writes the text where there is no HTTP server.
+// [Page.WriteText] writes the text where there is no HTTP server.
 //
 // # What is recorded
 //
-// A client records nothing until [Handler] or [WriteText] is first called with it.
-// From that call on, it records locks, registrations, caches, directories and
-// events. The page says since when, and does not list locks, registrations, caches
-// and directories that began before. The node of a lock that was acquired before is
-// only among the watches. So call Handler right after framework.New. A program
-// without an HTTP server can call WriteText with io.Discard there.
+// A [Page] is a hook like those that programs write: see clienttrace.Hook. It receives
+// the events of each client that was made with it, and of that client's recipes. One
+// Page may serve several clients.
 //
-// The record has the last 256 events of the rare kinds, such as losses, and as many
-// of the frequent kinds, such as grants. It ends with the client.
+// The page keeps 256 events of a client: the last 128 of the frequent kinds, such as
+// grants and releases, and the last 128 others, such as losses. When a client is closed,
+// its events stay on the page until 8 other clients were closed.
+//
+// A goroutine that waits for others of its client is shown with the place that it had
+// when it began to wait. A lock that was lost is an event, and not among the holds any
+// more, even if its holder still works. A lock counts as held until the release has
+// returned: during a hand-over, the page may show two holders.
 //
 // The page is for people. No program should decide by it whether a lock is held:
 // the context of a lease tells that. For numbers, see package tracing.
@@ -43,7 +47,7 @@
 // # What it costs
 //
 // Requests take memory in proportion to what they show. No request waits for a
-// ZooKeeper server. The record takes about 100 kilobytes for a client's events, half
+// ZooKeeper server. The record takes about 50 kilobytes for a client's events, half
 // a kilobyte for each lock that is waited for or held, and some time of each
 // acquire and release. A client without a page pays nothing.
 package curatorz

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,12 +16,14 @@ import (
 
 // A service serves the page on the port where it serves net/http/pprof. An
 // operator looks at it with a browser or with curl.
-func ExampleHandler() {
-	client, _, done := exampletest.Connect(framework.WithServiceName("orders"))
+func Example() {
+	debug := curatorz.New()
+	client, _, done := exampletest.Connect(framework.WithServiceName("orders"), framework.WithHooks(debug))
 	defer done()
+	_ = client // a program: framework.New(servers, framework.WithHooks(debug))
 
 	mux := http.NewServeMux()
-	mux.Handle("/debug/curatorz", curatorz.Handler(client))
+	mux.Handle("/debug/curatorz", debug)
 	// A service: http.ListenAndServe("127.0.0.1:6060", mux)
 
 	page := httptest.NewRecorder() // curl http://127.0.0.1:6060/debug/curatorz
@@ -38,12 +39,10 @@ func ExampleHandler() {
 
 // The text is for people, such as in the log of a test that fails. It is full of
 // times, so that only the locks are shown here.
-func ExampleWriteText() {
-	client, _, done := exampletest.Connect(framework.WithServiceName("orders"))
+func ExamplePage_WriteText() {
+	page := curatorz.New()
+	client, _, done := exampletest.Connect(framework.WithServiceName("orders"), framework.WithHooks(page))
 	defer done()
-	if err := curatorz.WriteText(io.Discard, client); err != nil { // the record begins
-		panic(err)
-	}
 	ctx := context.Background()
 	lease, err := locks.NewInterProcessMutex(client, "/locks/sku-42").Acquire(ctx)
 	if err != nil {
@@ -52,7 +51,7 @@ func ExampleWriteText() {
 	defer lease.Release(ctx)
 
 	var text strings.Builder // a program: os.Stderr
-	if err := curatorz.WriteText(&text, client); err != nil {
+	if err := page.WriteText(&text); err != nil {
 		panic(err)
 	}
 	_, holds, _ := strings.Cut(text.String(), "  holds: ")

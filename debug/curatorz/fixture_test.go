@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/state"
 )
 
@@ -19,18 +21,26 @@ const (
 )
 
 // fixture has something of everything: a client in good order, one in trouble, one
-// that has recorded nothing, and names that an attacker has made.
+// that is closed, and names that an attacker has made.
 func fixture() moment {
-	closed := source{service: "tool", status: framework.Status{Closed: true}, since: before(time.Minute)}
+	closed := source{service: "tool", status: framework.Status{Closed: true}}
 	return moment{fixtureTime, []source{inGoodOrder(), inTrouble(), closed}}
+}
+
+func newPage() *page { return New().(*page) }
+
+// serve returns a page that shows what a function returns.
+func serve(take func() moment) *page {
+	p := newPage()
+	p.take = take
+	return p
 }
 
 func before(d time.Duration) time.Time { return fixtureTime.Add(-d) }
 
 func inGoodOrder() source {
-	ended := flight.End{Ended: before(5 * time.Minute), Why: errors.New("not authorized")}
 	return source{
-		service: "orders", since: before(31 * time.Hour),
+		service: "orders",
 		status: framework.Status{
 			Chroot: "/shop", State: state.Connected, Since: before(3 * time.Hour),
 			Session: &framework.SessionStatus{
@@ -44,83 +54,72 @@ func inGoodOrder() source {
 			},
 			Watches: []framework.WatchStatus{{Path: "/shop/stock", Persistent: true, Recursive: true, Waiters: 2, Set: true}},
 		},
-		records: []flight.View{
+		locks: []lock{
 			{
-				What: flight.What{Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock"}, Stage: flight.Held, Node: firstNode,
-				Token: 8589934670, Since: before(73 * time.Second), Granted: before(72 * time.Second), Revoked: true,
+				what: locktrace.Acquire{Recipe: "mutex", Name: "stock"}, path: "/shop/locks/sku-42", node: firstNode,
+				token: 8589934670, since: before(73 * time.Second), granted: before(72 * time.Second), revoked: true,
 			},
 			{
-				What:  flight.What{Path: "/shop/limits/mail", Recipe: "semaphore", Leases: 3},
-				Stage: flight.Releasing, Node: secondNode, Token: 8589934672, Since: before(time.Second), Granted: before(time.Second),
+				what: locktrace.Acquire{Recipe: "semaphore", Leases: 3}, path: "/shop/limits/mail", node: secondNode,
+				token: 8589934672, since: before(time.Second), granted: before(time.Second),
 			},
 			{
-				What:  flight.What{Path: "/shop/locks/sku-43", Recipe: "read_write_lock", Shared: true},
-				Stage: flight.Blocked, Since: before(10 * time.Minute), Ahead: 2, Seen: before(time.Minute), Node: "x__READ__0000000007",
-				Neighbour: flight.Contender{Node: "x__WRIT__0000000006", Data: []byte("bills@web-2/99"), Since: before(11 * time.Minute)},
-				Holder:    flight.Contender{Node: "x__WRIT__0000000001", Data: []byte("bills@web-3/7"), Since: before(time.Hour)},
-			},
-			{
-				What:  flight.What{Path: "/shop/locks/sku-42", Recipe: "mutex"},
-				Stage: flight.InProcess, Since: before(5 * time.Second), Ahead: 1, Seen: before(5 * time.Second),
-				Holder: flight.Contender{Node: firstNode, Since: before(73 * time.Second)},
-			},
-			{What: flight.What{Path: evil, Recipe: "mutex"}, Since: fixtureTime},
-		},
-		registrations: []flight.Registration{
-			{Path: "/shop/workers/w-1", Node: "/shop/workers/w-1", Czxid: 0x200000001, Changed: before(3 * time.Hour)},
-			{Path: "/shop/workers/w-0", Changed: before(time.Hour), End: ended},
-			{Path: "/shop/workers/w-2", Changed: before(time.Minute), Err: errors.New("conflict with a node of session 0x5")},
-			{Path: "/shop/workers/w-3", Node: "/shop/workers/w-3", Czxid: 0x200000003, Deleting: true},
-			{
-				Path: "/shop/services/orders/a3", Node: "/shop/services/orders/a3", Czxid: 0x200000004, Changed: before(time.Hour),
-				Instance: &flight.Instance{Service: "orders", ID: "a3", Address: "2001:db8::7", TLSPort: 8443, Drains: true},
-			},
-		},
-		caches: []flight.Cache{
-			{Root: "/shop/stock", Synced: true, Nodes: 300, Zxid: 0x200000051, Lag: 40 * time.Millisecond, Behind: 3, Resyncs: 1},
-			{Root: "/shop/prices", Nodes: 10, ToRead: 90},
-			{Root: "/shop/secrets", Synced: true, Zxid: 0x200000050, Unreadable: 1, RootErr: errors.New("not authenticated")},
-			{Root: "/shop/users", Synced: true, Nodes: 7, Zxid: 0x200000050, Unreadable: 1},
-		},
-		directories: []flight.Directory{
-			{
-				Root: "/shop/services", Filled: true, Zxid: 0x200000051, Services: manyServices(),
-				Bad: []flight.BadNode{
-					{Path: "/shop/services/bills/x", Err: errors.New("no JSON object: garbage")}, {Path: evil, Err: errors.New("not UTF-8")},
+				what: locktrace.Acquire{Recipe: "read_write_lock", Shared: true}, path: "/shop/locks/sku-43",
+				since: before(10 * time.Minute), node: "x__READ__0000000007", does: blocked, seen: before(time.Minute),
+				waiting: locktrace.Waiting{
+					Position: 2,
+					Ahead:    locktrace.Contender{Node: "x__WRIT__0000000006", Data: []byte("bills@web-2/99"), Since: before(11 * time.Minute)},
+					Holder:   locktrace.Contender{Node: "x__WRIT__0000000001", Data: []byte("bills@web-3/7"), Since: before(time.Hour)},
 				},
 			},
-			{Root: "/shop/services/mail", Filled: true, Interrupted: true, Zxid: 0x200000050, Err: errors.New("not authenticated")},
-			{Root: "/shop/services/stock", Interrupted: true},
+			{
+				what: locktrace.Acquire{Recipe: "mutex"}, path: "/shop/locks/sku-42", since: before(5 * time.Second),
+				does: inLine, seen: before(5 * time.Second), waiting: locktrace.Waiting{Position: 1},
+			},
+			{what: locktrace.Acquire{Recipe: "mutex"}, path: evil, since: fixtureTime, does: starting},
 		},
-		events: []flight.Event{
-			{Time: before(30 * time.Hour), Kind: flight.StateChanged, Name: "RECONNECTED", Other: "zk2:2181"},
-			{Time: before(3 * time.Hour), Kind: flight.StateChanged, Name: "CONNECTED", Other: "zk1:2181"},
+		registrations: []registration{
+			{Path: "/shop/workers/w-1", Node: "/shop/workers/w-1", Czxid: 0x200000001, Since: before(3 * time.Hour)},
+			{Path: "/shop/workers/w-2", Since: before(time.Minute), Err: errors.New("conflict with a node of session 0x5")},
+		},
+		caches: []tree{
+			{Root: "/shop/stock", Stats: cache.Stats{Known: 300, Lag: 40 * time.Millisecond, Behind: 3, Resyncs: 1}, Zxid: 0x200000051},
+			{Root: "/shop/prices", Stats: cache.Stats{Known: 10, ToRead: 90}},
+			{Root: "/shop/secrets", Zxid: 0x200000050, Unreadable: 1, RootErr: errors.New("not authenticated")},
+			{Root: "/shop/users", Stats: cache.Stats{Known: 7}, Zxid: 0x200000050, Unreadable: 1},
+		},
+		directories: []services{
+			{"/shop/services", &discovery.Snapshot{Filled: true, Zxid: 0x200000051, Entries: manyInstances(), Bad: []*discovery.Bad{
+				{Path: evil, Err: errors.New("not UTF-8")}, {Path: "/shop/services/x", Err: errors.New("no JSON object")},
+			}}},
+			{"/shop/services/mail", &discovery.Snapshot{Filled: true, Interrupted: true, Zxid: 5, Err: errors.New("not authenticated")}},
+			{"/shop/services/stock", &discovery.Snapshot{Interrupted: true}},
+		},
+		events: []event{
 			{
-				Time: before(72 * time.Second), Kind: flight.Acquired, Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock",
-				Node: firstNode, Took: 1234 * time.Microsecond,
+				at: before(time.Second), name: "lost", path: "/shop/locks/sku-7", kind: "leader latch", bad: true,
+				text: "held for 1h: lock node deleted by someone else",
 			},
-			{Time: before(time.Minute), Kind: flight.Waiting, Path: evil, Recipe: "mutex", Count: 2, Other: firstNode},
-			{
-				Time: before(time.Second), Kind: flight.HoldLost, Path: "/shop/locks/sku-7", Recipe: "leader_latch", Node: firstNode,
-				Took: time.Hour, Err: errors.New("lock node deleted by someone else"),
-			},
+			{at: before(time.Minute), name: "waiting", path: evil, kind: "mutex", text: "2 ahead, held by lock-0000000041"},
+			{at: before(72 * time.Second), name: "acquired", path: "/shop/locks/sku-42", kind: `mutex "stock"`, text: "after 1.23ms"},
+			{at: before(3 * time.Hour), name: "state", text: "connected to zk1:2181"},
+			{at: before(30 * time.Hour), name: "state", text: "reconnected to zk2:2181"},
 		},
 	}
 }
 
-func manyServices() []flight.Service {
-	all := []flight.Service{{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4}}
-	for i := range mostShown {
-		all = append(all, flight.Service{Name: fmt.Sprintf("s-%02d", i), Instances: 1})
+// manyInstances are the instances of mostShown+2 services; one instance drains.
+func manyInstances() (all []*discovery.Entry) {
+	for i := range mostShown + 2 {
+		all = append(all, &discovery.Entry{Instance: discovery.Instance{Service: fmt.Sprintf("s-%02d", i), Disabled: i == 1}})
 	}
 	return all
 }
 
 func inTrouble() source {
 	lost := errors.New("session lost: no answer within its time")
-	ended := flight.End{Ended: before(5 * time.Minute), Why: errors.New("not authorized")}
 	return source{
-		service: "bills", since: before(3 * time.Hour),
+		service: "bills",
 		status: framework.Status{
 			State: state.Lost, Since: before(90 * time.Second), Cause: errors.New("dial tcp: connection refused\n<b>not bold</b>"),
 			Session: &framework.SessionStatus{
@@ -134,11 +133,5 @@ func inTrouble() source {
 			ServersProblem: errors.New("lookup zk-headless: no such host"),
 			Watches:        []framework.WatchStatus{{Path: evil, Waiters: 1}},
 		},
-		records: []flight.View{{
-			What: flight.What{Path: "/jobs/bill", Recipe: "leader_selector"}, Stage: flight.Lost, Node: "n-0000000003", Token: 77,
-			Since: before(80 * time.Minute), Granted: before(time.Hour), Err: lost,
-		}},
-		caches:      []flight.Cache{{Root: "/rates", Synced: true, Nodes: 1, Zxid: 5, End: ended}},
-		directories: []flight.Directory{{Root: "/rates", Filled: true, Zxid: 5, End: ended}},
 	}
 }

@@ -2,80 +2,51 @@ package curatorz
 
 import (
 	"bytes"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/gocurator/curator/framework"
 )
 
-// Handler returns the handler of the debug page of these clients. It serves
-// every path that it is mounted at, and only the methods GET and HEAD. The
-// answer to a query that makes no sense has the status 400, and says what is
-// wrong. The call begins the record of each client, if there is none yet: what
-// happened before is not on the page.
-//
-// A client may be closed while the handler is in use: the page continues to show
-// its last events. A client that is given twice, or by several of its views, shows
-// up once. A nil client is left out.
-func Handler(clients ...*framework.Client) http.Handler {
-	subjects := subjectsOf(clients)
-	return serve(func() moment { return momentOf(subjects) })
-}
-
-// WriteText writes the page as text, with up to 1,000 items of each list. It sends
-// nothing, and waits for no server. The first call begins the record of each client,
-// as Handler does. An error is from w.
-func WriteText(w io.Writer, clients ...*framework.Client) error {
-	_, err := w.Write(pageOf(momentOf(subjectsOf(clients)), query{All: true}).text())
-	return err
-}
-
-// mostAtATime is how many answers a handler makes at a time. An answer takes many
-// times the memory of its text while it is made. Requests beyond that wait.
+// mostAtATime is how many answers a page makes at a time. An answer takes many times
+// the memory of its text while it is made. Requests beyond that wait.
 const mostAtATime = 2
 
-// serve returns a handler that takes what it shows anew for each request.
-func serve(take func() moment) http.Handler {
-	slots := make(chan struct{}, mostAtATime)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
-			return
-		}
-		q, problem := parse(r)
-		if problem != "" {
-			http.Error(w, problem, http.StatusBadRequest)
-			return
-		}
-		select {
-		case slots <- struct{}{}:
-		case <-r.Context().Done():
-			return // nobody reads the answer
-		}
-		body, err := answer(q, take, slots)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		setHeaders(w.Header(), q)
-		w.Write(body)
-	})
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	q, problem := parse(r)
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	select {
+	case p.slots <- struct{}{}:
+	case <-r.Context().Done():
+		return // nobody reads the answer
+	}
+	body, err := p.answer(q)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	setHeaders(w.Header(), q)
+	w.Write(body)
 }
 
 // answer makes an answer, and frees a slot. The answer is complete before any
 // of it is sent, so that an error is not half of a page.
-func answer(q query, take func() moment, slots <-chan struct{}) ([]byte, error) {
-	defer func() { <-slots }()
-	p := pageOf(take(), q)
+func (p *page) answer(q query) ([]byte, error) {
+	defer func() { <-p.slots }()
+	d := documentOf(p.take(), q)
 	if q.Format == "text" {
-		return p.text(), nil
+		return d.text(), nil
 	}
 	var body bytes.Buffer
-	err := pageTemplate.Execute(&body, p)
+	err := documentTemplate.Execute(&body, d)
 	return body.Bytes(), err
 }
 

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/internal/flight"
 )
 
 // A page of ten thousand locks takes megabytes while it is made. So a crowd of
@@ -49,12 +47,12 @@ func TestFewPagesAreMadeAtATime(t *testing.T) {
 // crowd is a client that holds 2,000 locks, and has as many events.
 func crowd() moment {
 	s := inGoodOrder()
-	hold, event := s.records[0], s.events[2]
-	s.records, s.events = nil, nil
+	hold, e := s.locks[0], s.events[2]
+	s.locks, s.events = nil, nil
 	for i := range 2 * mostItems {
-		hold.Path, hold.Granted = fmt.Sprint("/held/", i), fixtureTime.Add(time.Duration(i-10_000)*time.Second)
-		event.Path = fmt.Sprint("/was/held/", i)
-		s.records, s.events = append(s.records, hold), append(s.events, event)
+		hold.path, hold.granted = fmt.Sprint("/held/", i), fixtureTime.Add(time.Duration(i-10_000)*time.Second)
+		e.path = fmt.Sprint("/was/held/", 2*mostItems-1-i)
+		s.locks, s.events = append(s.locks, hold), append(s.events, e)
 	}
 	return moment{fixtureTime, []source{s}}
 }
@@ -79,8 +77,8 @@ func TestPageOfManyIsShort(t *testing.T) {
 // have no path, stay.
 func TestFilterFindsOneLockAmongMany(t *testing.T) {
 	m := crowd()
-	m.clients[0].events = append(m.clients[0].events, flight.Event{Time: fixtureTime, Kind: flight.ClientClosed})
-	c := pageOf(m, query{Path: "/held/1234"}).Clients[0]
+	m.clients[0].events = append(m.clients[0].events, event{at: fixtureTime, name: "client", text: "closed"})
+	c := documentOf(m, query{Path: "/held/1234"}).Clients[0]
 	require.Equal(t, [][]string{{"/held/1234"}}, cells(c, "holds", 1))
 	require.Len(t, cells(c, "events", 4), 2)
 	for _, name := range []string{"waits", "registrations", "caches", "watches"} {

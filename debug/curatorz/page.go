@@ -1,156 +1,105 @@
 package curatorz
 
 import (
-	"bytes"
-	"crypto/sha256"
-	_ "embed" // for the page and its style
-	"encoding/base64"
-	"fmt"
-	"html/template"
-	"os"
-	"path/filepath"
-	"runtime"
+	"io"
+	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
-	"github.com/gocurator/curator/internal/hostname"
-	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/internal/textwidth"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 )
 
-//go:embed page.gohtml
-var pageText string
+// Page is a hook for framework.WithHooks, which records what its clients do, and the
+// handler of the debug page that shows the record. It is safe for concurrent use.
+type Page interface {
+	// ServeHTTP serves the page at every path that it is mounted at, for the methods
+	// GET and HEAD. The answer to a query that makes no sense has the status 400, and
+	// says what is wrong.
+	http.Handler
 
-//go:embed style.css
-var style string
-
-// styleHash is how the Content-Security-Policy names the style.
-var styleHash = func() string {
-	sum := sha256.Sum256([]byte(style))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}()
-
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"style": func() template.CSS { return template.CSS(style) },
-}).Parse(pageText))
-
-// page is what is shown. Its texts can be printed in a line.
-type page struct {
-	query
-	Process string
-	Time    string
-	Filter  string // the query's Path
-	Clients []client
+	// WriteText writes the page as text, with up to 1,000 items of each list. It sends
+	// nothing, and waits for no server. An error is from w.
+	WriteText(w io.Writer) error
 }
 
-// client is one client, with all views of it. Its paths begin at the server's
-// root: they have the chroot, and the namespaces of the views.
-type client struct {
-	Name     string
-	State    string
-	Good     bool
-	Facts    []fact
-	Sections []section
-}
-
-// fact is something about a client as a whole.
-type fact struct {
-	Name, Text string
-	Trouble    bool
-}
-
-// section is a list of items in a table.
-type section struct {
-	Name  string
-	Note  string // about all items
-	Head  []string
-	Rows  []row
-	Total int // how many there are; the rows may be the first of them
-}
-
-// row is one item of a section: its cells, as many as the head has.
-type row struct {
-	Cells   []string
-	Trouble bool
-}
-
-// rowOf returns a row whose cells can be printed, whatever other clients have
-// written into nodes.
-func rowOf(trouble bool, cells ...string) row {
-	for i := range cells {
-		cells[i] = printable.String(cells[i])
-	}
-	return row{cells, trouble}
-}
-
-// sectionOf describes the first items, no more than most.
-func sectionOf[T any](name string, head []string, all []T, most int, describe func(T) row) section {
-	s := section{Name: name, Head: head, Total: len(all)}
-	for _, one := range all[:min(len(all), most)] {
-		s.Rows = append(s.Rows, describe(one))
-	}
-	return s
-}
-
-// pageOf describes clients as of a moment.
-func pageOf(m moment, q query) page {
-	p := page{
-		query: q, Time: m.now.Format("2006-01-02 15:04:05 MST"), Filter: printable.String(q.Path),
-		Process: printable.String(fmt.Sprintf("%s, pid %d on %s, %s, %s", filepath.Base(os.Args[0]), os.Getpid(),
-			hostname.Get(), runtime.Version(), count(runtime.NumGoroutine(), "goroutine"))),
-	}
-	for _, s := range m.clients {
-		p.Clients = append(p.Clients, view{m.now, q.Path, q.most()}.client(s))
-	}
+// New returns a page of the clients that get it by framework.WithHooks. It shows open
+// clients, and the last 8 that were closed.
+func New() Page {
+	p := &page{slots: make(chan struct{}, mostAtATime), open: map[framework.Extension]*record{}}
+	p.take = p.moment
 	return p
 }
 
-// text returns the page as text.
-func (p page) text() []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s, at %s\n", p.Process, p.Time)
-	if p.Filter != "" {
-		fmt.Fprintf(&b, "only what has %s in its path\n", p.Filter)
-	}
-	for i, c := range p.Clients {
-		fmt.Fprintf(&b, "\nCLIENT %d  %s: %s\n", i+1, c.Name, c.State)
-		for _, f := range c.Facts {
-			fmt.Fprintf(&b, "  %s: %s\n", f.Name, f.Text)
-		}
-		for _, s := range c.Sections {
-			s.writeText(&b)
-		}
-	}
-	if len(p.Clients) == 0 {
-		fmt.Fprintln(&b, "no clients")
-	}
-	return b.Bytes()
+// page is the Page.
+type page struct {
+	take  func() moment
+	slots chan struct{} // see mostAtATime
+
+	mu     sync.Mutex // protects the following fields, and those of every record
+	opened int        // how many clients there were
+	open   map[framework.Extension]*record
+	closed []*record // the last mostClosed, the newest last
 }
 
-func (s section) writeText(b *bytes.Buffer) {
-	switch {
-	case s.Total == 0:
-		fmt.Fprintf(b, "  no %s\n", s.Name)
-		return
-	case len(s.Rows) < s.Total:
-		fmt.Fprintf(b, "  %s: %d, of which %d are shown\n", s.Name, s.Total, len(s.Rows))
-	default:
-		fmt.Fprintf(b, "  %s: %d\n", s.Name, s.Total)
+// mostClosed is how many closed clients a page shows.
+const mostClosed = 8
+
+func (p *page) WriteText(w io.Writer) error {
+	_, err := w.Write(documentOf(p.take(), query{All: true}).text())
+	return err
+}
+
+// ClientOpened implements clienttrace.HookClientOpened.
+func (p *page) ClientOpened(c clienttrace.Client) {
+	client := c.(framework.Extension)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opened++
+	p.open[client] = &record{
+		client: client, number: p.opened, locks: map[*lock]struct{}{}, followers: map[any]func(*source){},
 	}
-	widths := make([]int, len(s.Head))
-	lines := [][]string{s.Head}
-	for _, r := range s.Rows {
-		lines = append(lines, r.Cells)
-	}
-	for _, cells := range lines {
-		for i, cell := range cells {
-			widths[i] = max(widths[i], textwidth.Of(cell))
+}
+
+// ClientClosed implements clienttrace.HookClientClosed. It leaves the last events of the
+// client.
+func (p *page) ClientClosed(c clienttrace.Client) {
+	p.change(c, func(r *record) {
+		r.locks, r.followers = nil, nil
+		r.events.add(event{at: time.Now(), name: "client", text: "closed"})
+		delete(p.open, r.client)
+		if p.closed = append(p.closed, r); len(p.closed) > mostClosed {
+			p.closed = slices.Delete(p.closed, 0, 1)
 		}
+	})
+}
+
+// StateChanged implements clienttrace.HookStateChanged.
+func (p *page) StateChanged(change clienttrace.StateChange) {
+	e := event{at: change.Time, name: "state", text: strings.ToLower(change.State.String()), bad: !change.State.IsConnected()}
+	if e = e.because(change.Cause); !e.bad {
+		e.text += " to " + change.Server
 	}
-	for _, cells := range lines {
-		line := "   "
-		for i, cell := range cells {
-			line += " " + cell + strings.Repeat(" ", widths[i]-textwidth.Of(cell)+1)
-		}
-		fmt.Fprintln(b, strings.TrimRight(line, " "))
+	p.change(change.Client, func(r *record) { r.events.add(e) })
+}
+
+// change changes the record of an open client. If the client is closed, or no client of
+// this page, there is nothing to change.
+func (p *page) change(c clienttrace.Client, do func(*record)) {
+	client, _ := c.(framework.Extension)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.open[client]; r != nil {
+		do(r)
 	}
+}
+
+// rootOf returns the client of a view, as the page's hooks know it.
+func rootOf(view *framework.Client) framework.Extension { return framework.Extend(view).Root() }
+
+// fullPath returns the server's name for a path of a view.
+func fullPath(view *framework.Client, path string) string {
+	return framework.Extend(view).FullPath(path)
 }

@@ -1,10 +1,7 @@
 package curatorz
 
 import (
-	"cmp"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -67,13 +64,8 @@ func nodeName(name string) string {
 	return name
 }
 
-// address returns where an instance listens.
-func address(host string, port, tlsPort int) string {
-	if port = cmp.Or(port, tlsPort); port != 0 {
-		return net.JoinHostPort(host, strconv.Itoa(port))
-	}
-	return host
-}
+// words returns a name such as read_write_lock as words.
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // list joins the parts that are not empty.
 func list(parts ...string) string {

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/gocurator/curator/debug/curatorz"
 )
 
 // leadership is the answer of /leader.
@@ -26,7 +24,7 @@ func (w *worker) health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.serveHealth)
 	mux.HandleFunc("GET /leader", w.serveLeader)
-	mux.Handle("/debug/curatorz", curatorz.Handler(w.client))
+	mux.Handle("/debug/curatorz", w.page)
 	return mux
 }
 

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gocurator/curator/debug/curatorz"
 	"github.com/gocurator/curator/framework"
 )
 
@@ -55,13 +56,14 @@ func workerMain(args []string) int {
 
 // run does the job. It prints the URL of the worker's HTTP endpoints.
 func (j job) run(ctx context.Context) error {
-	client, err := framework.New(j.Servers, framework.WithSessionTimeout(j.SessionTimeout))
+	page := curatorz.New()
+	client, err := framework.New(j.Servers, framework.WithSessionTimeout(j.SessionTimeout), framework.WithHooks(page))
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	w := newWorker(client, j.Path, j.Name)
-	w.journal, w.every = journalClient(j.Journal), j.Every
+	w.journal, w.every, w.page = journalClient(j.Journal), j.Every, page
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gocurator/curator/debug/curatorz"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -23,6 +24,7 @@ type worker struct {
 
 	journal journalClient
 	every   time.Duration // between heartbeats
+	page    curatorz.Page // a hook of the client
 }
 
 func newWorker(client *framework.Client, path, name string) *worker {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/debug/curatorz"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -38,11 +39,12 @@ func newTestbed(t *testing.T) *testbed {
 func (b *testbed) startWorker(
 	t *testing.T, name string, session time.Duration,
 ) (w *worker, stop func() error) {
+	page := curatorz.New()
 	client, err := framework.New(b.srv.Addr(),
-		framework.WithDialer(b.srv.Dialer()), framework.WithSessionTimeout(session))
+		framework.WithDialer(b.srv.Dialer()), framework.WithSessionTimeout(session), framework.WithHooks(page))
 	require.NoError(t, err)
 	w = newWorker(client, "/leader", name)
-	w.journal, w.every = journalClient(b.journal.URL), time.Millisecond
+	w.journal, w.every, w.page = journalClient(b.journal.URL), time.Millisecond, page
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

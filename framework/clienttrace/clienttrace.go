@@ -85,7 +85,8 @@ type HookStateChanged interface {
 
 // Client is a client as its hooks see it. All that a hook is told about one
 // client has the same Client in it, which can be compared and be the key of a
-// map.
+// map. It is a framework.Extension, the root view, for hooks that need more of the
+// client, such as its Status.
 type Client interface {
 	// ServiceName returns what framework.WithServiceName says, or the default.
 	ServiceName() string

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/gocurator/curator/internal/flight"
 )
 
 // Client has the methods for this module.
@@ -86,14 +84,6 @@ type Client interface {
 	// NewTeller returns a Teller that has nothing to call, or nil if the client has
 	// no hooks.
 	NewTeller() Teller
-
-	// Recorder returns the client's flight recorder, or nil if nothing has called
-	// StartRecorder.
-	Recorder() *flight.Recorder
-
-	// StartRecorder returns the client's flight recorder, which records from the
-	// first call on. Package debug/curatorz calls it, for clients that it shows.
-	StartRecorder() *flight.Recorder
 
 	// Watches returns how many watches the server has for this client, which is no
 	// more than one for the data and one for the children of each node, however

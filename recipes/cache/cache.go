@@ -59,9 +59,7 @@ type Cache struct {
 	recovery follow.Recovery // the loop's; callers that wait ask it why
 	poke     chan struct{}   // capacity 1: somebody waits for a transaction
 
-	// These fields belong to the life's goroutine.
-	loop      *loop
-	tellEnded func() // hooks and the flight recorder
+	loop *loop // it belongs to the life's goroutine
 
 	mu          sync.RWMutex // protects the following fields
 	nodes       map[string]*Node
@@ -119,8 +117,6 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 // run owns everything that the cache does.
 func (c *Cache) run(ctx context.Context) error {
 	c.tellOpened()
-	recorded := c.record()
-	c.tellEnded = func() { recorded(); c.tellClosed() }
 	c.loop = newLoop(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note), c)
 	err := c.loop.run()
 	if ended := context.Cause(c.loop.ctx); ended != nil { // an error of a pause just says that it was canceled
@@ -144,9 +140,8 @@ func isRefusal(err error) bool {
 // finish ends the goroutines of the loop before it tells of the end.
 func (c *Cache) finish(reason error) {
 	c.loop.finish(reason)
-	c.events.Emit(eventEnded, c.life.UnlessWanted(reason))
 	c.life.End(reason)
-	c.tellEnded()
+	c.tellClosed()
 }
 
 func (c *Cache) named(err error) error {
@@ -178,6 +173,12 @@ func (c *Cache) Err() error { return c.named(c.life.Err()) }
 func (c *Cache) WaitSynced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.filled })
 }
+
+// Client returns the client that New was given.
+func (c *Cache) Client() *framework.Client { return c.client }
+
+// Path returns the root that New was given.
+func (c *Cache) Path() string { return c.scope.root }
 
 // Zxid returns a transaction as of which the cache is equal to the server's
 // tree. It is 0 until the cache was filled for the first time.
@@ -365,7 +366,6 @@ func (c *Cache) interrupted() {
 	defer c.mu.Unlock()
 	if c.synced {
 		c.synced = false
-		c.events.Emit(eventInterrupted, nil)
 		c.life.Tell()
 	}
 }

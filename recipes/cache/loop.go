@@ -373,13 +373,8 @@ func (l *loop) caughtUpWith(batch time.Time) {
 	}
 }
 
-// tellSynced tells that the cache is filled, or up to date again, just before
-// its callers can see that.
-func (l *loop) tellSynced(again bool) {
-	k, lag := eventFilled, time.Since(l.behindSince)
-	if again {
-		k = eventFilledAgain
-	}
-	k.Flight.Count, k.Flight.Took = len(l.tree.nodes), lag
-	l.c.events.Emit(k, nil, slog.Float64(semconv.CacheLag, lag.Seconds()))
+// tellUpToDate logs that the cache is up to date again, just before its callers can see
+// that.
+func (l *loop) tellUpToDate() {
+	l.c.events.Emit(eventUpToDate, nil, slog.Float64(semconv.CacheLag, time.Since(l.behindSince).Seconds()))
 }

@@ -330,8 +330,8 @@ func (l *loop) stepTo(zxid int64) {
 	if len(l.members) > 0 && len(l.together) == 0 {
 		l.hot = cleared(l.hot)
 	}
-	if !l.behind && !l.c.isSynced() {
-		l.tellSynced(l.c.wasFilled())
+	if !l.behind && !l.c.isSynced() && l.c.wasFilled() {
+		l.tellUpToDate()
 	}
 	l.c.publish(&l.tree, zxid, !l.behind)
 	l.caughtUpWith(l.begun)

@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
@@ -85,16 +83,13 @@ var (
 	hookClosed = framework.NewHookKind[HookCacheClosed]()
 )
 
-// What a cache tells of.
+// The lines of a cache in the log.
 var (
-	eventFilled      = event.Kind{Flight: flight.Event{Kind: flight.CacheFilled, Name: "filled"}}
-	eventFilledAgain = event.Kind{Flight: flight.Event{Kind: flight.CacheFilled, Name: "up to date again"}, Info: "zookeeper cache is up to date again"}
-	eventInterrupted = event.Kind{Flight: flight.Event{Kind: flight.CacheInterrupted}}
-	eventEnded       = event.Kind{Flight: flight.Event{Kind: flight.CacheEnded}}
-	eventSetBack     = event.Kind{Warn: "zookeeper has gone back to an older state, and the cache with it"}
-	eventUnwatched   = event.Kind{Warn: "zookeeper cache has no watch, and may be behind"}
-	eventNotSynced   = event.Kind{Warn: "zookeeper cache cannot sync"}
-	eventUnreadable  = event.Kind{Warn: "zookeeper cache cannot read a node"}
+	eventUpToDate   = event.Kind{Info: "zookeeper cache is up to date again"}
+	eventSetBack    = event.Kind{Warn: "zookeeper has gone back to an older state, and the cache with it"}
+	eventUnwatched  = event.Kind{Warn: "zookeeper cache has no watch, and may be behind"}
+	eventNotSynced  = event.Kind{Warn: "zookeeper cache cannot sync"}
+	eventUnreadable = event.Kind{Warn: "zookeeper cache cannot read a node"}
 )
 
 // tellOpened tells the hooks that there is a cache, and tellClosed that it has
@@ -105,23 +100,4 @@ func (c *Cache) tellOpened() {
 
 func (c *Cache) tellClosed() {
 	c.events.Emit(event.Kind{Hook: event.Call(hookClosed, func(h HookCacheClosed) { h.CacheClosed(c) })}, nil)
-}
-
-// record has the client's flight recorder show the cache. The returned function
-// ends that, with the error that Err returns.
-func (c *Cache) record() (end func()) {
-	told := insider.Of(c.client).Recorder().Followers().Caches.Add(c.events.FullPath(), c.recorded)
-	return func() { told(c.life.UnlessWanted(c.Err())) }
-}
-
-// recorded describes the cache for the flight recorder, as of one moment.
-func (c *Cache) recorded() flight.Cache {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	stats := c.statsLocked()
-	return flight.Cache{
-		Root: c.events.FullPath(), Synced: c.filled, Nodes: stats.Known, ToRead: stats.ToRead,
-		Zxid: c.zxid, Lag: stats.Lag, Behind: stats.Behind, Resyncs: stats.Resyncs,
-		Unreadable: len(c.unreadable), RootErr: c.unreadable[c.scope.root],
-	}
 }

@@ -38,7 +38,6 @@ type Directory struct {
 	cache  *cache.Cache
 	life   follow.Life
 	events event.Source
-	ended  func() // takes it out of the flight recorder
 
 	mu      sync.Mutex // protects the following fields
 	now     *Snapshot
@@ -135,7 +134,6 @@ func (d *Directory) start(client *framework.Client, opts ...cache.Option) (err e
 	}
 	d.events = event.Of(client, d.root)
 	d.life = follow.Life{Client: client, Closed: ErrClosed, Run: d.run, Finish: d.finish, GaveUp: d.gaveUp}
-	d.ended = d.record(client)
 	d.mu.Lock()
 	d.tellLocked(d.now, false)
 	d.mu.Unlock()
@@ -170,7 +168,6 @@ func (d *Directory) finish(reason error) {
 	d.stop()
 	d.life.End(reason)
 	d.cache.Close()
-	d.ended()
 }
 
 func (d *Directory) named(err error) error {

@@ -1,12 +1,9 @@
 package discovery
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
@@ -37,6 +34,7 @@ type HookDirectoryChanged interface {
 // DirectoryChange is what is new of a Directory: instances and malformed nodes
 // are counted as Changes tells them.
 type DirectoryChange struct {
+	Client                             *framework.Client
 	Directory                          *Directory
 	Now                                *Snapshot
 	Added, Removed, Updated, Malformed int
@@ -52,6 +50,7 @@ type HookInstanceEjected interface {
 // Ejection says which instance is taken out, for how long, and the error of its
 // last request.
 type Ejection struct {
+	Client    *framework.Client // the Directory's
 	Directory *Directory
 	Instance  Instance
 	For       time.Duration
@@ -64,20 +63,10 @@ var (
 	hookInstanceEjected  = framework.NewHookKind[HookInstanceEjected]()
 )
 
-// What registrations, directories and pickers tell of.
+// The lines of directories and pickers in the log.
 var (
-	eventDrains  = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains"}}
-	eventResumed = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains no more"}}
-
-	eventChanged = event.Kind{Flight: flight.Event{Kind: flight.DirectoryChanged}}
-	eventBad     = event.Kind{
-		Warn:   "node is no instance that can be read",
-		Flight: flight.Event{Kind: flight.DirectoryTroubled, Name: "no instance that can be read"},
-	}
-	eventEjected = event.Kind{
-		Warn:   "instance is taken out for a while, because its requests fail",
-		Flight: flight.Event{Kind: flight.InstanceEjected},
-	}
+	eventBad     = event.Kind{Warn: "node is no instance that can be read"}
+	eventEjected = event.Kind{Warn: "instance is taken out for a while, because its requests fail"}
 )
 
 // tell tells whether the instance drains, if that has changed.
@@ -85,14 +74,12 @@ func (r *Registration) tell(was, now Instance) {
 	if was.Disabled == now.Disabled {
 		return
 	}
-	k, change := eventResumed, InstanceChange{
+	change := InstanceChange{
 		Client: r.client, Path: r.path, Instance: copied(now), Drains: now.Disabled, Time: time.Now(),
 	}
-	if change.Drains {
-		k = eventDrains
-	}
-	k.Hook = event.Call(hookInstanceChanged, func(h HookInstanceChanged) { h.InstanceChanged(change) })
-	r.events.Emit(k, nil)
+	r.events.Emit(event.Kind{
+		Hook: event.Call(hookInstanceChanged, func(h HookInstanceChanged) { h.InstanceChanged(change) }),
+	}, nil)
 }
 
 // tellLocked tells what is new since a snapshot, as Changes does.
@@ -101,29 +88,18 @@ func (d *Directory) tellLocked(last *Snapshot, ended bool) {
 	for ch := range between(last, d.now) {
 		news[ch.Type]++
 	}
-	var parts []string
-	for t := Added; t <= Updated; t++ {
-		if news[t] > 0 {
-			parts = append(parts, fmt.Sprint(news[t], " ", t))
-		}
-	}
-	k := event.Kind{}
-	if len(parts) > 0 {
-		k = eventChanged
-		k.Flight.Name, k.Flight.Count = strings.Join(parts, ", "), len(d.now.Entries)
-	}
 	change := DirectoryChange{
-		Directory: d, Now: d.now, Ended: ended,
+		Client: d.cache.Client(), Directory: d, Now: d.now, Ended: ended,
 		Added: news[Added], Removed: news[Removed], Updated: news[Updated], Malformed: news[Malformed],
 	}
-	k.Hook = event.Call(hookDirectoryChanged, func(h HookDirectoryChanged) { h.DirectoryChanged(change) })
-	d.events.Emit(k, nil)
+	d.events.Emit(event.Kind{
+		Hook: event.Call(hookDirectoryChanged, func(h HookDirectoryChanged) { h.DirectoryChanged(change) }),
+	}, nil)
 }
 
 // tellEjected tells that an instance is taken out.
 func (d *Directory) tellEjected(i Instance, pause time.Duration, err error) {
-	k, ejected := eventEjected, Ejection{Directory: d, Instance: i, For: pause, Err: err}
-	k.Flight.Took = pause
+	k, ejected := eventEjected, Ejection{Client: d.cache.Client(), Directory: d, Instance: i, For: pause, Err: err}
 	k.Hook = event.Call(hookInstanceEjected, func(h HookInstanceEjected) { h.InstanceEjected(ejected) })
 	d.events.At(d.pathOf(i)).Emit(k, err)
 }

@@ -99,7 +99,7 @@ func WithFailures(counts func(error) bool) PickerOption {
 }
 
 // WithDirectory says from which directory the instances are. The Picker still has
-// those alone that Update gives it. The log, the flight recorder and the hooks of the
+// those alone that Update gives it. The log and the hooks of the
 // directory's client then receive which instances are taken out.
 func WithDirectory(d *Directory) PickerOption {
 	return func(p *Picker) {

@@ -100,7 +100,6 @@ func register(
 	if err != nil {
 		return nil, err
 	}
-	r.record()
 	return r, nil
 }
 

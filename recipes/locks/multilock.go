@@ -164,7 +164,7 @@ func (l *InterProcessMultiLock) startTrace(ctx context.Context, wait bool) (cont
 		if part.Client == nil { // its acquire will say so
 			continue
 		}
-		during, told := trace.StartSeveral(ctx, locktrace.Acquire{
+		during, told := trace.StartAcquire(ctx, locktrace.Acquire{
 			Client: part.Client, Recipe: locktrace.RecipeMultiLock, Name: part.Name, Leases: len(l.locks), Try: !wait,
 		})
 		if told != nil {

@@ -124,8 +124,9 @@ type Queued struct {
 
 // Waiting is what an acquire waits for.
 type Waiting struct {
-	Ahead  Contender // right ahead
-	Holder Contender // may be the same
+	Position int       // contenders before it
+	Ahead    Contender // right ahead
+	Holder   Contender // may be the same
 }
 
 // Contender is another contender, as far as its node was read.

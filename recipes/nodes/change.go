@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -40,7 +39,11 @@ const (
 
 // String returns the state's name, such as "registered".
 func (s State) String() string {
-	return cmp.Or(kinds[s].Flight.Name, "unknown")
+	names := [...]string{Registered: "registered", Lost: "lost", Conflict: "conflict", Overwritten: "overwritten", Ended: "ended"}
+	if s < Registered || s > Ended {
+		return "unknown"
+	}
+	return names[s]
 }
 
 // Change is a transition of a persistent node.
@@ -110,15 +113,13 @@ func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
 	return now, n.last
 }
 
-// tellLocked tells of a change, once and to all: the readers of Changes, the
-// tracer, the flight recorder, the log, and those who wait. Nothing follows the
-// end.
+// tellLocked reports a change, once, to the readers of Changes, the hooks, the log, and
+// callers that wait. Nothing follows the end.
 func (n *PersistentNode) tellLocked(change Change) {
 	if n.failure != nil && change.State != Ended {
 		return
 	}
 	n.last = n.last.Append(change)
-	n.noteThereLocked()
 	n.emitLocked(change)
 	n.life.Tell()
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -105,6 +106,14 @@ func (k *keeper) finish(reason error) {
 		n.whenGone()
 	}
 	n.noteGone(leftover)
+}
+
+// noteGone notes the end of the removal.
+func (n *PersistentNode) noteGone(leftover error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.now, n.leftover = nil, leftover
+	n.late = slices.DeleteFunc(n.late, lateCreate.isPast) // the removal has seen these
 }
 
 func isConflict(err error) bool { return reason.Is(err, ErrConflict) }

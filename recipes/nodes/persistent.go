@@ -76,7 +76,6 @@ type PersistentNode struct {
 	failure  error // why the life is over
 	leftover error // what kept us from deleting the node
 	late     []lateCreate
-	record   record
 
 	registeredOnce bool // for tracers
 
@@ -132,7 +131,6 @@ func (n *PersistentNode) start() error {
 		return err
 	}
 	n.tellStarted()
-	n.record.beginLocked(n)
 	return nil
 }
 

@@ -1,7 +1,6 @@
-// Package event tells what happens to the object of a recipe, such as a cache or
-// a persistent node. One call tells it to the client's log, to its flight
-// recorder and to its hooks. What each of them is told is a row of a table, which
-// the recipe has:
+// Package event reports what happens to the object of a recipe, such as a cache or
+// a persistent node. One call reports an event to the client's log and to its hooks.
+// What log and hooks get is a row of a table, which the recipe has:
 //
 //	var (
 //		eventApplied        = event.Kind{Hook: tellWritten("applied")}
@@ -12,21 +11,18 @@
 package event
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"strconv"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
 // Kind is a kind of event. What is empty is not told.
 type Kind struct {
-	Warn, Info string       // the line in the log, at one of these levels
-	Flight     flight.Event // for the flight recorder; Emit adds the path, if there is none, and the cause
+	Warn, Info string // the line in the log, at one of these levels
 	Hook       Hook
 }
 
@@ -75,10 +71,9 @@ func (s Source) At(path string) Source {
 }
 
 // Path returns the attribute that names the path in a line of the log.
-func (s Source) Path() slog.Attr { return slog.String(s.key, s.FullPath()) }
-
-// FullPath returns the server's name for the path.
-func (s Source) FullPath() string { return framework.Extend(s.client).FullPath(s.path) }
+func (s Source) Path() slog.Attr {
+	return slog.String(s.key, framework.Extend(s.client).FullPath(s.path))
+}
 
 // Emit tells of an event. The cause is the error behind it, or nil. The line in
 // the log has it, unless there are attributes, which the line has in its place.
@@ -92,10 +87,6 @@ func (s Source) Emit(k Kind, cause error, attrs ...slog.Attr) {
 	}
 	s.log(slog.LevelWarn, k.Warn, attrs)
 	s.log(slog.LevelInfo, k.Info, attrs)
-	if k.Flight.Kind != flight.None {
-		k.Flight.Path, k.Flight.Err = cmp.Or(k.Flight.Path, s.FullPath()), cause
-		insider.Of(s.client).Recorder().Add(k.Flight)
-	}
 	if k.Hook != nil {
 		k.Hook(s)
 	}

@@ -6,13 +6,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/testing/zktest"
@@ -28,9 +25,7 @@ func tell(what string) event.Hook {
 }
 
 var (
-	eventEnds = event.Kind{
-		Warn: "it ends", Flight: flight.Event{Kind: flight.CacheEnded, Name: "ended", Count: 3}, Hook: tell("ends"),
-	}
+	eventEnds   = event.Kind{Warn: "it ends", Hook: tell("ends")}
 	eventBegins = event.Kind{Info: "it begins"}
 	eventTold   = event.Kind{Hook: tell("told")}
 )
@@ -71,19 +66,13 @@ func last(log *recipetest.Log) string {
 	return line
 }
 
-// One call tells log, flight recorder and hooks.
+// One call reports an event to log and hooks.
 func TestAnEventIsToldToAll(t *testing.T) {
 	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
 		close(h.open)
-		recorder := insider.Of(c).StartRecorder()
 		event.Of(c, "/a").Emit(eventEnds, errTest)
 		require.Equal(t, `level=WARN msg="it ends" curator.znode.path=/root/a curator.cause=why`, last(log))
 		require.Equal(t, "ends", <-h.told)
-		recorded := recorder.Events()
-		e := recorded[len(recorded)-1]
-		require.Equal(t, time.Now(), e.Time)
-		require.Equal(t, flight.CacheEnded, e.Kind)
-		require.Equal(t, []any{"/root/a", "ended", 3, errTest}, []any{e.Path, e.Name, e.Count, e.Err})
 	})
 }
 
@@ -91,7 +80,6 @@ func TestAnEventIsToldToAll(t *testing.T) {
 func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
 		close(h.open)
-		recorder := insider.Of(c).StartRecorder()
 		s := event.Of(c, "/a")
 		s.At("/a/b").Emit(eventBegins, errTest, event.Session(-1))
 		require.Equal(t, `level=INFO msg="it begins" curator.znode.path=/root/a/b curator.session.id=0xffffffffffffffff`, last(log))
@@ -99,7 +87,6 @@ func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 		s.Emit(eventTold, errTest)
 		synctest.Wait()
 		require.Equal(t, before, log.String())
-		require.Empty(t, recorder.Events())
 		event.OfLock(c, "/l").Emit(eventBegins, nil)
 		require.Equal(t, `level=INFO msg="it begins" curator.lock.path=/root/l`, last(log))
 	})

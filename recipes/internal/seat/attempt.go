@@ -21,7 +21,7 @@ type Attempt struct {
 // the acquire.
 func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*Hold, error)) (*Lease, error) {
 	since := time.Now()
-	during, told := trace.StartAcquire(ctx, a, since)
+	during, told := trace.StartAcquire(ctx, a)
 	defer told.EndedByPanic()
 	h, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told})
 	if err != nil {

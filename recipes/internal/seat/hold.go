@@ -96,7 +96,7 @@ func (h *Hold) Leave(ctx context.Context, err error) {
 	h.seat.mu.Lock()
 	last := h.leaveLocked()
 	if last {
-		h.stopLocked()
+		h.end(ErrReleased)
 	}
 	h.seat.mu.Unlock()
 	if last {
@@ -141,7 +141,7 @@ func (h *Hold) Trace() *trace.Hold {
 func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Acquire) {
 	what := locktrace.Hold{Node: first.Path(), Token: h.seat.token}
 	t, work := trace.StartHold(first.held(), of, what, acquired)
-	if acquired.IsTraced() {
+	if acquired != nil {
 		first.workIn(work)
 	}
 	h.seat.mu.Lock()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-
-	"github.com/gocurator/curator/internal/flight"
 )
 
 // lane is where the goroutines of a client come that want one lock. They take turns
@@ -94,7 +92,7 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 	if w.ready == nil {
 		return nil
 	}
-	a.Trace.QueuedLocally(ahead, func() flight.Standing { return q.standingOf(w) })
+	a.Trace.QueuedLocally(ahead)
 	select {
 	case <-w.ready:
 		w.ready = nil

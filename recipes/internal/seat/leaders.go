@@ -23,14 +23,7 @@ func (h *Hold) Lead() (stopped <-chan struct{}) {
 func (h *Hold) Stop() {
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
-	h.stopLocked()
-}
-
-func (h *Hold) stopLocked() {
 	h.end(ErrReleased)
-	if reason.Is(context.Cause(h.ctx), ErrReleased) { // otherwise it was lost before
-		h.trace.Releasing()
-	}
 }
 
 // Lose ends the hold with a cause, and makes its seat Lost.
@@ -63,13 +56,11 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 }
 
 // Stopped notes that the holder has stopped, and tells the leader. If the hold was lost,
-// Close of the client need not spare the nodes any more, and the debug page need not show
-// the hold.
+// Close of the client need not spare the nodes any more.
 func (h *Hold) Stopped() {
 	s := h.seat
 	if cause := context.Cause(h.ctx); cause != nil && !reason.Is(cause, ErrReleased) {
 		s.lose(cause) // perhaps nothing has called it yet
-		defer h.Trace().Gone()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

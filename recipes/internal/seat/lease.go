@@ -136,7 +136,7 @@ func (l *Lease) leave() (last, stops bool) {
 	}
 	last = h.leaveLocked()
 	if last && !lost {
-		h.stopLocked()
+		h.end(ErrReleased)
 	}
 	return last, false
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // step looks at the queue once. It returns nil if the contender is admitted, and
@@ -149,17 +149,17 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 }
 
 func (c *contender) tellWaiting(b *blocker) {
-	ahead := trace.Other{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
+	ahead := locktrace.Contender{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
 	holder := ahead
 	if c.seen.Holder != ahead.Node {
 		holder = c.holder()
 	}
-	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, ahead, holder)
+	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: holder})
 }
 
 // holder returns what is known of the holder.
-func (c *contender) holder() trace.Other {
-	return trace.Other{Node: c.seen.Holder, Data: c.seen.HolderData, Since: c.seen.HolderSince}
+func (c *contender) holder() locktrace.Contender {
+	return locktrace.Contender{Node: c.seen.Holder, Data: c.seen.HolderData, Since: c.seen.HolderSince}
 }
 
 // changes are what a contender waits for. Each may be nil.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -88,20 +87,14 @@ func (q *lane) standingBehind(w *waiter, ours int) NotAdmitted {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r := q.seen
-	r.Ahead = q.aheadLocked(ours)
+	r.Ahead = max(ours, r.Ahead)
+	if s := q.seat; s != nil && s.driver != nil { // others may be ahead of the driver at the server
+		r.Ahead = max(ours, q.seen.Ahead+1+ours-len(q.live))
+	}
 	if r.Seen.IsZero() {
 		r.Err = q.outage
 	}
 	return r
-}
-
-// aheadLocked returns how many contenders are ahead of a goroutine that has some of its
-// client ahead in the lane. A driver of theirs may have others ahead at the server.
-func (q *lane) aheadLocked(ours int) int {
-	if s := q.seat; s != nil && s.driver != nil {
-		return max(ours, q.seen.Ahead+1+ours-len(q.live))
-	}
-	return max(ours, q.seen.Ahead)
 }
 
 // keepsOutLocked reports whether others keep a goroutine out that waits here, and has not
@@ -109,24 +102,6 @@ func (q *lane) aheadLocked(ours int) int {
 func (q *lane) keepsOutLocked(w *waiter) bool {
 	s := q.seat
 	return !w.isShared() || q.line.alone > 0 || s != nil && (s.reading == nil || s.reading.isBlocked)
-}
-
-// standingOf returns the place of a waiter now. That is at least what one of
-// ours has seen of the server's queue, and where the waiter is among ours.
-func (q *lane) standingOf(w *waiter) flight.Standing {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.keepsOutLocked(w) {
-		return flight.Standing{}
-	}
-	at := flight.Standing{
-		Seen: q.seen.Seen, Ahead: q.seen.Ahead,
-		Holder: flight.Contender{Node: q.seen.Holder, Data: q.seen.HolderData, Since: q.seen.HolderSince},
-	}
-	if before := q.line.before(w); before >= 0 {
-		at.Ahead = q.aheadLocked(len(q.live) + before)
-	}
-	return at
 }
 
 // complete adds to the refusal of a driver what others have seen. A driver that had no

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/order"
-	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // Turn is a contender's turn to take places.
@@ -105,7 +105,7 @@ func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 		return nil, errHeld
 	}
 	c.readHolder(t.Open)
-	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, trace.Other{}, c.holder())
+	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Holder: c.holder()})
 	c.tellBlocked()
 	err = c.await(t.Open, now.changes(), nil)
 	if reason.Is(err, errAgain) {

@@ -25,7 +25,6 @@ func (h *Hold) mayHandOn() bool {
 // everything is judged again after it.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
 	s := h.seat
-	defer h.Trace().Gone()
 	defer func() { h.Trace().Released(ctx, err) }()
 	if s.lane != nil {
 		if h.policy.Idle > 0 {
@@ -69,7 +68,6 @@ func (h *Hold) abandon(cause error) {
 	h.tellLoss()
 	h.seat.unseat(h)
 	h.seat.retire()
-	h.Trace().Gone()
 }
 
 // retire gives a seat up, lost or not, unless it has holders. It does not wait: the

@@ -9,20 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Without a tracer and without a flight recorder, reports of an acquire allocate
-// nothing. The acquire allocates only the lease.
+// Without a hook, reports of an acquire allocate nothing. The acquire allocates only the
+// lease.
 func TestNoTracerNoAllocation(t *testing.T) {
 	c := aClient(t)
 	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
-	ctx, since := context.Background(), time.Now()
+	ctx := context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		during, told := trace.StartAcquire(ctx, what, since)
-		told.QueuedLocally(1, nil)
+		during, told := trace.StartAcquire(ctx, what)
+		told.QueuedLocally(1)
 		told.HandedOver()
 		if told.Link() != nil || during != ctx {
 			panic("somebody is told")
@@ -37,39 +36,6 @@ func TestNoTracerNoAllocation(t *testing.T) {
 		h.Trace().Revoked()
 		h.Trace().Released(ctx, nil)
 	}))
-}
-
-// The flight recorder has one allocation for an acquire and its hold, and one
-// more if the acquire has to wait, once its rings are full.
-func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
-	c := aClient(t)
-	recorder := insider.Of(c).StartRecorder()
-	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
-	ctx, since := context.Background(), time.Now()
-	h, lease := aHold(ctx, c)
-	node := framework.Created{Path: "/lock/lock-0000000001"}
-	ahead := trace.Other{Node: "lock-0000000000"}
-	cycle := func(wait bool) {
-		_, told := trace.StartAcquire(ctx, what, since)
-		told.QueuedLocally(1, nil)
-		told.Queued(node, 1, 2)
-		if wait {
-			told.Waiting(1, time.Time{}, ahead, ahead)
-			told.Waiting(1, time.Time{}, ahead, ahead)
-		}
-		told.Ended(locktrace.AcquireEnd{Outcome: locktrace.Acquired})
-		h.startTrace(lease, what, told)
-		h.Trace().Revoked()
-		h.Trace().Released(ctx, nil)
-		h.Trace().Gone()
-	}
-	for range 300 {
-		cycle(true)
-	}
-	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { cycle(false) }))
-	require.Equal(t, 2.0, testing.AllocsPerRun(100, func() { cycle(true) }))
-	require.Len(t, recorder.Events(), 2*256)
-	require.Empty(t, recorder.Records())
 }
 
 // aClient returns a client that allocates nothing, because it waits for its

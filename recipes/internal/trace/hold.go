@@ -8,16 +8,13 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Hold reports one hold to the hooks, the flight recorder and the log. The nil
-// *Hold reports nothing.
+// Hold reports one hold to the hooks and the log. The nil *Hold reports nothing.
 type Hold struct {
-	record *flight.Record // nil if there is none
 	of     locktrace.Acquire
 	what   locktrace.Hold
 	to     []locktrace.HoldTracer // the hooks' answers
@@ -40,12 +37,9 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 		return &Hold{of: of, what: what, ctx: held}, held
 	}
 	h := &acquired.hold
-	h.record, h.of, h.what, h.ctx = &acquired.record, of, what, held
-	if acquired.IsTraced() {
-		h.teller = insider.Of(of.Client).NewTeller()
-		h.ctx = h.startAll(held, acquired.to)
-	}
-	h.record.Hold(path.Base(what.Node), what.Token) // not earlier: a hook may panic
+	h.of, h.what = of, what
+	h.teller = insider.Of(of.Client).NewTeller()
+	h.ctx = h.startAll(held, acquired.to)
 	return h, h.ctx
 }
 
@@ -93,10 +87,7 @@ func (h *Hold) Reentered(ctx context.Context) {
 // Revoked reports, once, that the lock is asked for.
 func (h *Hold) Revoked() {
 	if h != nil {
-		h.revoked.Do(func() {
-			h.record.Revoked()
-			h.tell(locktrace.HoldTracer.Revoked)
-		})
+		h.revoked.Do(func() { h.tell(locktrace.HoldTracer.Revoked) })
 	}
 }
 
@@ -129,7 +120,6 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 		if kind == locktrace.EndRevoked {
 			h.Revoked()
 		}
-		h.record.Lost(cause)
 		h.logLoss(kind, cause)
 		h.tellEnded(kind, cause)
 	})
@@ -142,7 +132,6 @@ func (h *Hold) Released(ctx context.Context, err error) {
 		return
 	}
 	h.ended.Do(func() {
-		h.record.Released(err)
 		h.tellEnded(locktrace.EndReleased, err)
 	})
 	h.Wait(ctx)
@@ -151,20 +140,6 @@ func (h *Hold) Released(ctx context.Context, err error) {
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 	if h.isTraced() { // the function takes an allocation
 		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: cause, Err: err}) })
-	}
-}
-
-// Releasing notes that the nodes are about to be handed over or deleted.
-func (h *Hold) Releasing() {
-	if h != nil {
-		h.record.Releasing()
-	}
-}
-
-// Gone notes that nothing is left of the hold.
-func (h *Hold) Gone() {
-	if h != nil {
-		h.record.Gone()
 	}
 }
 
