@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/connstate"
-	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/broadcast"
@@ -65,8 +64,7 @@ type core struct {
 	retry  retry.Policy // the configured policy, whose pauses end with ctx
 
 	goroutines sync.WaitGroup // everything this client has started; see spawn
-	tellers    teller.Group   // these call the user's code
-	followers  []func(clienttrace.StateChange)
+	emitter    emitter
 	over       chan struct{} // closed when Close is done
 	cleanups   cleanups      // what is still to be done in the background
 	givenUp    givenUp

@@ -8,7 +8,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
@@ -45,12 +44,7 @@ func (c insiderClient) StartRecorder() *flight.Recorder {
 	return c.recorder.Load()
 }
 
-func (c insiderClient) NewTeller() insider.Teller {
-	if c.hooks.Len() == 0 {
-		return nil
-	}
-	return c.tellers.New()
-}
+func (c insiderClient) Emit(call func()) { c.emitter.post(call) }
 
 func (c insiderClient) Watches() int {
 	s := c.newest()
@@ -169,7 +163,7 @@ func (c insiderClient) WhileConnected(ctx, connection context.Context) context.C
 	return whileConnected{ctx, c.core, connection}
 }
 
-// whileConnected has the connection as the value of two keys.
+// whileConnected has the connection as the value of a key.
 type whileConnected struct {
 	context.Context
 	of         *core
@@ -177,7 +171,7 @@ type whileConnected struct {
 }
 
 func (c whileConnected) Value(key any) any {
-	if key == (connectionKey{c.of}) || key == (teller.EndKey{}) {
+	if key == (connectionKey{c.of}) {
 		return c.connection
 	}
 	return c.Context.Value(key)

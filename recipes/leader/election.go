@@ -16,7 +16,6 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/internal/seat"
-	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -119,9 +118,6 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 			return nil, e.gaveUp(ctx)
 		}
 		stand := func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
-			if !e.workHolds { // a Latch stands in the background: no request, and no Close, waits for a hook
-				ctx, _ = trace.Unblocked(ctx, e.queue.Client())
-			}
 			return e.queue.Stand(ctx, a, seat.Candidate{
 				Resume: kept, OnBlocked: e.noteQueue, OnError: e.recovery.Note, OnAbandon: e.abandon,
 			})

@@ -102,8 +102,8 @@ func (n *PersistentNode) hookLocked(change Change) event.Hook {
 	if len(hookNodeStarted.Of(n.client)) == 0 {
 		return nil
 	}
-	return func(s event.Source) {
-		s.Post(func() {
+	return func(event.Source) {
+		insider.Of(n.client).Emit(func() {
 			for _, tracer := range n.tracers {
 				tracer.NodeChanged(traced)
 			}

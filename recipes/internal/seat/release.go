@@ -26,7 +26,7 @@ func (h *Hold) mayHandOn() bool {
 func (h *Hold) giveUp(ctx context.Context) (err error) {
 	s := h.seat
 	defer h.Trace().Gone()
-	defer func() { h.Trace().Released(ctx, err) }()
+	defer func() { h.Trace().Released(err) }()
 	if s.lane != nil {
 		if h.policy.Idle > 0 {
 			h.heedOthers(ctx)
@@ -120,8 +120,6 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 		}
 		s.gone(err)
 	}()
-	ctx, told := h.Trace().During(ctx, s.client)
-	defer told()
 	wait := s.beginDelete(ctx)
 	s.vacate()
 	err = wait()
@@ -212,18 +210,6 @@ func WhileConnected(ctx context.Context, s *framework.Session) (context.Context,
 // the caller's context has ended.
 type interruption struct{ error }
 
-// duringRelease returns a context for the requests of a release, before the
-// nodes are deleted. It ends when the connection breaks. The function returned must
-// be called after them.
-func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func()) {
-	under, end := WhileConnected(ctx, h.seat.session())
-	under, wait := h.Trace().During(under, h.seat.client)
-	return under, func() {
-		wait()
-		end()
-	}
-}
-
 // RefusalsIn returns the part of a release's error that its caller can act on:
 // the server refuses to delete a node. The client retries all other deletions
 // by itself.
@@ -265,7 +251,7 @@ func (h *Hold) mayPark() bool {
 // watchAlone is the function watchAlone for a release, whose requests end with the
 // connection.
 func (h *Hold) watchAlone(ctx context.Context) *framework.Watch {
-	under, done := h.duringRelease(ctx)
+	under, done := WhileConnected(ctx, h.seat.session())
 	defer done()
 	return watchAlone(under, h.seat)
 }

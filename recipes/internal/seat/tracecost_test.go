@@ -33,9 +33,9 @@ func TestNoTracerNoAllocation(t *testing.T) {
 	h, lease := aHold(ctx, c)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		h.startTrace(lease, what, nil)
-		h.Trace().Reentered(ctx)
+		h.Trace().Reentered()
 		h.Trace().Revoked()
-		h.Trace().Released(ctx, nil)
+		h.Trace().Released(nil)
 	}))
 }
 
@@ -60,7 +60,7 @@ func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
 		told.Ended(locktrace.AcquireEnd{Outcome: locktrace.Acquired})
 		h.startTrace(lease, what, told)
 		h.Trace().Revoked()
-		h.Trace().Released(ctx, nil)
+		h.Trace().Released(nil)
 		h.Trace().Gone()
 	}
 	for range 300 {

@@ -21,17 +21,16 @@ type Hold struct {
 	of     locktrace.Acquire
 	what   locktrace.Hold
 	to     []locktrace.HoldTracer // the hooks' answers
-	teller insider.Teller         // calls them; nil if no hook was told of the acquire
 	ctx    context.Context        // the first lease's work's, for the log
 
 	revoked sync.Once // for the report that the lock is asked for
 	ended   sync.Once // for the report of the end
+	over    bool      // Ended was called; only the emitter's calls use it
 }
 
 // StartHold reports the beginning of a hold. The argument held is the context
 // of its first lease. StartHold returns the context to work in. The Hold is nil
-// if the acquire was not reported and the client has no log. Whether the log takes
-// the line of a loss is asked at the loss: the question is a call of the user's code.
+// if the acquire was not reported and the client has no log.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	if acquired == nil {
 		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler {
@@ -41,11 +40,8 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	}
 	h := &acquired.hold
 	h.record, h.of, h.what, h.ctx = &acquired.record, of, what, held
-	if acquired.IsTraced() {
-		h.teller = insider.Of(of.Client).NewTeller()
-		h.ctx = h.startAll(held, acquired.to)
-	}
-	h.record.Hold(path.Base(what.Node), what.Token) // not earlier: a hook may panic
+	h.ctx = h.startAll(held, acquired.to)
+	h.record.Hold(path.Base(what.Node), what.Token)
 	return h, h.ctx
 }
 
@@ -62,13 +58,16 @@ func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) con
 }
 
 // isTraced reports whether there is a hook to call.
-func (h *Hold) isTraced() bool { return h != nil && h.teller != nil }
+func (h *Hold) isTraced() bool { return h != nil && len(h.to) > 0 }
 
-// tell makes a call for each hook that has heard of the beginning, and does not
-// wait for it.
+// tell has the client's emitter make a call for each hook that was told of the
+// beginning.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
-		h.teller.Post(func() {
+		insider.Of(h.of.Client).Emit(func() {
+			if h.over {
+				return
+			}
 			for _, to := range h.to {
 				call(to)
 			}
@@ -76,19 +75,8 @@ func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	}
 }
 
-// Wait returns when the tracer has got all reports, or when that takes too
-// long.
-func (h *Hold) Wait(ctx context.Context) {
-	if h.isTraced() {
-		h.teller.Wait(ctx)
-	}
-}
-
-// Reentered reports another lease of the hold, and waits for the tracer.
-func (h *Hold) Reentered(ctx context.Context) {
-	h.tell(locktrace.HoldTracer.Reentered)
-	h.Wait(ctx)
-}
+// Reentered reports another lease of the hold.
+func (h *Hold) Reentered() { h.tell(locktrace.HoldTracer.Reentered) }
 
 // Revoked reports, once, that the lock is asked for.
 func (h *Hold) Revoked() {
@@ -102,20 +90,24 @@ func (h *Hold) Revoked() {
 
 // Overrun reports work that goes on, until the returned function is called.
 func (h *Hold) Overrun() (over func()) {
-	var returned []func() // only the teller's calls use it
-	h.tell(func(to locktrace.HoldTracer) {
-		if call := to.Overrun(); call != nil {
-			returned = append(returned, call)
+	var returned []func() // only the emitter's calls use it
+	if !h.isTraced() {
+		return func() {}
+	}
+	emit := insider.Of(h.of.Client).Emit
+	emit(func() {
+		for _, to := range h.to {
+			if call := to.Overrun(); call != nil {
+				returned = append(returned, call)
+			}
 		}
 	})
 	return func() {
-		if h.isTraced() {
-			h.teller.Post(func() {
-				for _, call := range returned {
-					call()
-				}
-			})
-		}
+		emit(func() {
+			for _, call := range returned {
+				call()
+			}
+		})
 	}
 }
 
@@ -135,9 +127,8 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	})
 }
 
-// Released reports that a release is done, or has been left to the client, and
-// waits for the tracer.
-func (h *Hold) Released(ctx context.Context, err error) {
+// Released reports that a release is done, or has been left to the client.
+func (h *Hold) Released(err error) {
 	if h == nil {
 		return
 	}
@@ -145,12 +136,16 @@ func (h *Hold) Released(ctx context.Context, err error) {
 		h.record.Released(err)
 		h.tellEnded(locktrace.EndReleased, err)
 	})
-	h.Wait(ctx)
 }
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
-	if h.isTraced() { // the function takes an allocation
-		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: cause, Err: err}) })
+	if h.isTraced() {
+		insider.Of(h.of.Client).Emit(func() {
+			h.over = true
+			for _, to := range h.to {
+				to.Ended(locktrace.HoldEnd{Cause: cause, Err: err})
+			}
+		})
 	}
 }
 
@@ -166,27 +161,6 @@ func (h *Hold) Gone() {
 	if h != nil {
 		h.record.Gone()
 	}
-}
-
-// During returns a context for the requests of a release. If the hold is
-// traced, its end is reported after them. The returned function waits until the
-// tracer has been told of them, or that takes too long.
-func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	if h.isTraced() {
-		return h.teller.Context(ctx), func() {}
-	}
-	return Unblocked(ctx, c)
-}
-
-// Unblocked returns a context for requests that the client's hooks do not
-// delay, if there are any. The returned function waits until the tracer has been
-// told of them, or that takes too long.
-func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	teller := insider.Of(c).NewTeller()
-	if teller == nil {
-		return ctx, func() {}
-	}
-	return teller.Context(ctx), func() { teller.Wait(ctx) }
 }
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
@@ -205,5 +179,8 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 		slog.Int64(semconv.LockToken, h.what.Token),
 		slog.String(semconv.LockEnd, string(kind)),
 		slog.Any(semconv.Cause, cause))
-	framework.Extend(h.of.Client).Logger().LogAttrs(h.ctx, level, "lock lost", attrs...)
+	logger := framework.Extend(h.of.Client).Logger()
+	if logger.Handler() != slog.DiscardHandler {
+		insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
+	}
 }
