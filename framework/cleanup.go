@@ -216,7 +216,7 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 		job.begun = begunDelete{}
 		var err error
 		if !begun.isNone() {
-			err = begun.await(w.ctx, w.ctx.Done())
+			err = begun.await(w.ctx)
 		}
 		if begun.isNone() { // there was no connection, or the connection ended before
 			others = append(others, job)

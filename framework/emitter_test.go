@@ -76,9 +76,11 @@ type diary struct {
 	lines *[]string
 }
 
-func (d diary) StateChanged(change clienttrace.StateChange) { d.write("hook: " + change.State.String()) }
-func (d diary) ClientClosed(clienttrace.Client)             { d.write("hook: closed") }
-func (d diary) write(line string)                           { *d.lines = append(*d.lines, line) }
+func (d diary) StateChanged(change clienttrace.StateChange) {
+	d.write("hook: " + change.State.String())
+}
+func (d diary) ClientClosed(clienttrace.Client) { d.write("hook: closed") }
+func (d diary) write(line string)               { *d.lines = append(*d.lines, line) }
 
 func (d diary) Handle(_ context.Context, line slog.Record) error {
 	d.write("log: " + line.Message)

@@ -17,7 +17,7 @@ func readTogether[T any](
 ) (v T, w *watches.Watch, err error) {
 	r := s.watches.TakePart(key)
 	defer func() {
-		if w == nil { // also if the user's context panics
+		if w == nil {
 			r.Leave()
 		}
 	}()
@@ -77,13 +77,6 @@ func (s *Session) goOn(ctx context.Context) error {
 // connection notes what it means for the watch, even if all callers have left
 // by then.
 func sendTogether[T any](ctx context.Context, s *Session, r *watches.Read, q proto.Request[T]) {
-	started := false
-	defer func() {
-		if !started { // the user's context has panicked, which is no business of the others
-			r.Failed(true)
-			r.Sent(nil, errNotSent)
-		}
-	}()
 	p := newPending(s, q)
 	p.Then = func(code int32, err error) {
 		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
@@ -93,7 +86,6 @@ func sendTogether[T any](ctx context.Context, s *Session, r *watches.Read, q pro
 		p.Reader = nil
 	}
 	err := s.start(ctx, &p.Call)
-	started = true
 	if err != nil {
 		r.Failed(reason.Is(err, errNotSent))
 	}

@@ -106,10 +106,10 @@ func (w *Watch) InOrder() bool {
 // whose context has ended is stopped.
 func (w *Watch) Stop() {
 	w.once.Do(func() {
-		defer w.shared.Leave() // also if a context of the user's own panics
 		if w.stop != nil {
 			w.stop()
 		}
+		w.shared.Leave()
 	})
 }
 
@@ -147,12 +147,6 @@ func watchedRead[T any](
 ) (T, *Watch, error) {
 	var v T
 	var w *Watch
-	complete := false
-	defer func() {
-		if !complete && w != nil { // a hook has panicked, and nobody gets the watch
-			w.shared.Leave()
-		}
-	}()
 	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
 		key := watches.ReadKey{Op: op, Watch: transport.Watch{Path: c.full(path), Table: table}}
 		value, shared, err := readTogether(ctx, s, key, read)
@@ -169,6 +163,5 @@ func watchedRead[T any](
 	default:
 		w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.Leave) })
 	}
-	complete = true
 	return v, w, nil
 }
