@@ -291,19 +291,12 @@ func (l *leadership) awaitStop(ctx context.Context) {
 // connection. Then the client goes on in the background, and a Latch's Shutdown waits
 // for the node. The deletion for a Latch does not end with its candidacy.
 func (e *election) delete(ctx context.Context, node framework.Created, del func(context.Context) error) error {
-	begun := false
-	defer func() {
-		if !begun { // a context of the user's own has panicked
-			_ = del(seat.Ended)
-		}
-	}()
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx = framework.Extend(e.queue.Client()).OnTrouble(ctx, e.removal.Note)
 	ctx, done := seat.WhileConnected(ctx, node.Session)
 	defer done()
-	begun = true
 	err := del(ctx)
 	if err == nil && node.Session.Context().Err() == nil {
 		e.removal.Note(nil)

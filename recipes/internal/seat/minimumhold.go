@@ -79,7 +79,7 @@ func (m *minimumHold) begin() bool {
 func (m *minimumHold) rest(ctx context.Context) {
 	s := m.hold.seat
 	s.forget()
-	defer func() { // also if the user's code panics, such as a context
+	defer func() { // also if a hook panics
 		if !framework.Extend(s.client).Go(m.run) { // the client is closed
 			s.vacate()
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -24,7 +23,6 @@ type Acquire struct {
 	hold   Hold          // here, so that both are one allocation
 
 	to         []locktrace.AcquireTracer // the hooks' answers
-	over       bool                      // Ended was called
 	handedOver bool
 	downgraded bool
 }
@@ -43,8 +41,8 @@ func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *A
 	return start(ctx, a, nil, time.Time{})
 }
 
-// start calls the hooks before the record begins: a hook that panics leaves no
-// record. A hook may return nil for the context, and for what is told of the acquire.
+// start calls the hooks. A hook may return nil for the context, and for what is told of
+// the acquire.
 func start(
 	ctx context.Context, a locktrace.Acquire, recorder *flight.Recorder, since time.Time,
 ) (context.Context, *Acquire) {
@@ -73,7 +71,6 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 	if t == nil {
 		return
 	}
-	t.over = true
 	t.record.Ended(kindOf(end.Outcome), string(end.Outcome), end.Err)
 	end.HandedOver, end.Downgraded = t.handedOver, t.downgraded
 	for _, to := range t.to {
@@ -91,14 +88,6 @@ func kindOf(outcome locktrace.Outcome) flight.Kind {
 		return flight.AcquireFailed
 	default:
 		return flight.NotAcquired
-	}
-}
-
-// EndedByPanic is for a defer. If Ended was not called, the user's code has
-// panicked, such as a Locker in a multi-lock.
-func (t *Acquire) EndedByPanic() {
-	if t != nil && !t.over {
-		t.Ended(locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.ErrPanicked})
 	}
 }
 
