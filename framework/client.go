@@ -40,12 +40,11 @@ import (
 //
 // # Concurrency
 //
-// Readers of [Client.States] hear every transition in order, and delay nobody.
-// Log handlers and tracers may be slow or block: they delay neither the session
-// nor background work, and [Client.Close] by a second at most. A slow tracer
-// delays the operations that it is told of. Close returns when everything that
-// the client started has ended. A connection has 768 requests or 4 MiB under
-// way at most; more of them wait.
+// Readers of [Client.States] receive every transition in order, and delay nobody.
+// Hooks, log handlers and other functions of the program must return soon: the section
+// "Your code" of the package documentation has the rule. Close returns when everything
+// that the client started has ended. A connection has 768 requests or 4 MiB under way at
+// most; more of them wait.
 type Client struct {
 	*core
 	chroot string // put before every path of this view; empty if there is none

@@ -159,9 +159,10 @@ func (c *Client) supervise() {
 // megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). The log has a warning
 // when a session has more than 10,000 ephemeral nodes: delete them before Close.
 //
-// When Close returns, the log has every line, and the hooks have every event. If a hook
-// or the log handler blocks, Close waits for a second, and leaves behind the call that
-// blocks and the calls after it. The client makes these when the blocked call returns.
+// When Close returns, the log has every line, and the hooks have every event. If a call
+// of the client's emitter blocks, Close waits for a second, and leaves that call and the
+// calls after it behind. The emitter makes the latter when the blocked call returns. A
+// hook that blocks in an operation of background work holds Close up.
 //
 // Close may be called several times, on any view: they are one client. It
 // always returns nil.

@@ -14,6 +14,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
+var hookHoldEnded = framework.NewHookKind[locktrace.HookHoldEnded]()
+
 // Hold reports one hold to the hooks, the flight recorder and the log. The nil
 // *Hold reports nothing.
 type Hold struct {
@@ -30,10 +32,10 @@ type Hold struct {
 
 // StartHold reports the beginning of a hold. The argument held is the context
 // of its first lease. StartHold returns the context to work in. The Hold is nil
-// if the acquire was not reported and the client has no log.
+// if the acquire was not reported, and the client has no log and no hook for the end.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	if acquired == nil {
-		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler {
+		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler && len(hookHoldEnded.Of(of.Client)) == 0 {
 			return nil, held
 		}
 		return &Hold{of: of, what: what, ctx: held}, held
@@ -139,14 +141,20 @@ func (h *Hold) Released(err error) {
 }
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
-	if h.isTraced() {
-		insider.Of(h.of.Client).Emit(func() {
-			h.over = true
-			for _, to := range h.to {
-				to.Ended(locktrace.HoldEnd{Cause: cause, Err: err})
-			}
-		})
+	those := hookHoldEnded.Of(h.of.Client)
+	if len(h.to) == 0 && len(those) == 0 {
+		return
 	}
+	insider.Of(h.of.Client).Emit(func() {
+		h.over = true
+		end := locktrace.HoldEnd{Cause: cause, Err: err}
+		for _, to := range h.to {
+			to.Ended(end)
+		}
+		for _, hook := range those {
+			hook.HoldEnded(h.of, h.what, end)
+		}
+	})
 }
 
 // Releasing notes that the nodes are about to be handed over or deleted.
