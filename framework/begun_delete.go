@@ -37,19 +37,16 @@ func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
 	return begunDelete{p, place}, nil
 }
 
-// await returns the outcome of the request. The channel is that of ctx. If b is
-// none afterwards, the request was not sent.
-func (b *begunDelete) await(ctx context.Context, ended <-chan struct{}) error {
+// await returns the outcome of the request. If b is none afterwards, the request was
+// not sent.
+func (b *begunDelete) await(ctx context.Context) error {
 	if b.place != nil {
-		if err := b.awaitRoom(ctx, ended); err != nil {
-			return err
+		err := b.session.awaitRoom(ctx, b.place)
+		b.place = nil
+		if err != nil {
+			return b.session.sendError(err)
 		}
 	}
 	_, err := b.pending.await(ctx, nil)
 	return err
-}
-
-func (b *begunDelete) awaitRoom(ctx context.Context, ended <-chan struct{}) error {
-	defer func() { b.place = nil }() // also if the user's context panics
-	return b.session.sendError(b.session.awaitRoom(ctx, ended, b.place))
 }

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -215,7 +216,7 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 		job.begun = begunDelete{}
 		var err error
 		if !begun.isNone() {
-			err = begun.await(w.ctx, w.ctx.Done())
+			err = begun.await(w.ctx)
 		}
 		if begun.isNone() { // there was no connection, or the connection ended before
 			others = append(others, job)
@@ -262,7 +263,7 @@ func isWorthRepeating(err error, tries *int) bool {
 const maxCleanupTries = 20
 
 func (c *Client) warnOfCleanup(path string, err error) {
-	c.cfg.logger.Warn("zookeeper clean-up failed", "error", &OpError{"clean up", path, err})
+	c.logLater(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", &OpError{"clean up", path, err}))
 }
 
 // inBackground runs a clean-up of many requests. It has a goroutine of its own,

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/connstate"
-	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/broadcast"
@@ -40,12 +39,11 @@ import (
 //
 // # Concurrency
 //
-// Readers of [Client.States] hear every transition in order, and delay nobody.
-// Log handlers and tracers may be slow or block: they delay neither the session
-// nor background work, and [Client.Close] by a second at most. A slow tracer
-// delays the operations that it is told of. Close returns when everything that
-// the client started has ended. A connection has 768 requests or 4 MiB under
-// way at most; more of them wait.
+// Readers of [Client.States] receive every transition in order, and delay nobody.
+// Hooks, log handlers and other functions of the program must return soon: the section
+// "Your code" of the package documentation has the rule. Close returns when everything
+// that the client started has ended. A connection has 768 requests or 4 MiB under way at
+// most; more of them wait.
 type Client struct {
 	*core
 	chroot string // put before every path of this view; empty if there is none
@@ -64,8 +62,7 @@ type core struct {
 	retry  retry.Policy // the configured policy, whose pauses end with ctx
 
 	goroutines sync.WaitGroup // everything this client has started; see spawn
-	tellers    teller.Group   // these call the user's code
-	followers  []func(clienttrace.StateChange)
+	emitter    emitter
 	over       chan struct{} // closed when Close is done
 	cleanups   cleanups      // what is still to be done in the background
 	givenUp    givenUp

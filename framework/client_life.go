@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/hooks"
@@ -28,7 +27,6 @@ import (
 // A connection string or an option that cannot be used is a *ConfigError.
 func New(connectString string, opts ...Option) (*Client, error) {
 	cfg := defaultConfig()
-	discard := cfg.logger
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, isNil("option")
@@ -43,11 +41,9 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		return nil, err
 	}
 	c := newClient(cfg, addresses, chroot)
-	if cfg.logger != discard {
-		c.cfg.logger = newLogger(cfg.logger, c.tellers.New())
-		c.follow(c.cfg.logStates)
+	for _, h := range hookClientOpened.Of(c) {
+		h.ClientOpened(Extend(c))
 	}
-	c.tellOpened()
 	c.spawn(func(ctx context.Context) {
 		pprof.SetGoroutineLabels(ctx) // those that it starts have them, too
 		c.supervise()
@@ -162,9 +158,10 @@ func (c *Client) supervise() {
 // megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). The log has a warning
 // when a session has more than 10,000 ephemeral nodes: delete them before Close.
 //
-// When it returns, the log has every line and the tracer was told of
-// everything. If they block, Close waits for them no longer than a second, and
-// then leaves them behind, with the goroutines that call them.
+// When Close returns, the log has every line, and the hooks have every event. If a call
+// of the client's emitter blocks, Close waits for a second, and leaves that call and the
+// calls after it behind. The emitter makes the latter when the blocked call returns. A
+// hook that blocks in an operation of background work holds Close up.
 //
 // Close may be called several times, on any view: they are one client. It
 // always returns nil.
@@ -175,7 +172,6 @@ func (c *Client) supervise() {
 // "curator.client" of the goroutines, in profiles and, with
 // GODEBUG=tracebacklabels=1, in traces.
 func (c *Client) Close() error {
-	begun := time.Now()
 	c.mu.Lock()
 	s, second := c.session, c.closed
 	c.closed = true
@@ -188,15 +184,17 @@ func (c *Client) Close() error {
 		<-c.over
 		return nil
 	}
-	defer c.finishClosing(begun) // deferred, because s.close calls the user's dialer, which may panic
 	if s != nil {
 		s.close()
 	}
+	c.goroutines.Wait()
+	for _, h := range hookClientClosed.Of(c.root) {
+		c.emitter.post(func() { h.ClientClosed(Extend(c.root)) })
+	}
+	c.emitter.await(emitTimeout)
+	close(c.over)
 	return nil
 }
 
-func (c *Client) finishClosing(begun time.Time) {
-	c.goroutines.Wait()
-	c.tellers.Finish(begun.Add(teller.Timeout), c.tellClosed())
-	close(c.over)
-}
+// emitTimeout is how long Close waits for the emitter.
+const emitTimeout = time.Second

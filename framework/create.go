@@ -43,19 +43,22 @@ import (
 //
 // Create reads data until it returns, and may send it several times. Nobody may change
 // data before that.
-func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
+func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (created Created, err error) {
 	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {
 		return Created{}, &OpError{"create", path, err}
 	}
 	n.resolveTarget(c.full(path))
-	err := reason.ErrPanicked // it stays if do panics
-	defer func() { n.cleanUp(err) }()
+	defer func() {
+		if created.Path == "" { // also if a hook panics
+			n.cleanUp()
+		}
+	}()
 	made, err := n.write.do(ctx, c, "create", path)
 	if err != nil {
 		return Created{}, err
 	}
-	created := *made
+	created = *made
 	created.Path = c.local(created.Path)
 	return created, nil
 }

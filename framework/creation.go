@@ -2,6 +2,7 @@ package framework
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 
@@ -47,7 +48,7 @@ type creation struct {
 	target string // the path to ask the server for
 
 	write     write[*creation, *Created]
-	sentIn    *Session // the last attempt's; nil if nothing was sent
+	sentIn    *Session // of the request whose answer is awaited, or nil
 	made      Created  // the node, with the server's path; zero until an attempt has made it
 	abandoned bool     // the caller has gone, and late gets the answer
 }
@@ -88,13 +89,14 @@ func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.sentIn = s
 	gone := n.client.givenUp.under(n.parent)
 	creating, listing, err := n.start(ctx, s, proto.Create(newNode(n.target, n.data, acl, &n.cfg)))
 	if err != nil {
 		return nil, err
 	}
+	n.sentIn = s
 	created, err := creating.await(ctx, nil)
+	n.sentIn = nil
 	switch {
 	case abandoned(ctx, err):
 		n.abandon(creating)
@@ -158,17 +160,12 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 	n.client.givenUp.remove(&n.protectedNode)
 }
 
-// cleanUp deletes the protected node that the last attempt has left, unless late
-// will. If a node was made and err is not nil, the call has panicked.
-func (n *creation) cleanUp(err error) {
-	if n.guid == "" || n.abandoned || err == nil {
-		return
-	}
-	doubt := n.write.doubt
-	if doubt == nil && reason.Is(err, reason.ErrPanicked) {
-		doubt = n.sentIn // the answer may still come
-	}
+// cleanUp deletes the protected node that a call without a result has left, unless late
+// will.
+func (n *creation) cleanUp() {
+	doubt := cmp.Or(n.write.doubt, n.sentIn)
 	switch {
+	case n.guid == "" || n.abandoned:
 	case n.made.Path != "":
 		n.client.deleteInBackground(n.made.Path)
 	case doubt != nil:

@@ -103,10 +103,9 @@ func newDeletion(path string, version int32) *deletion {
 }
 
 // do runs the deletion. The path is the caller's name for the node.
-func (d *deletion) do(ctx context.Context, c *Client, path string) error {
-	err := reason.ErrPanicked // it stays if write.do panics
-	defer func() {
-		if d.cfg.guaranteed && !d.done && err != nil && !IsRefusal(err) {
+func (d *deletion) do(ctx context.Context, c *Client, path string) (err error) {
+	defer func() { // also if a hook panics
+		if d.cfg.guaranteed && !d.done && !IsRefusal(err) {
 			c.finishInBackground(d)
 		}
 	}()
@@ -116,7 +115,6 @@ func (d *deletion) do(ctx context.Context, c *Client, path string) error {
 
 // send makes the request, or awaits the answer to the one that was begun.
 func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) {
-	ended := ctx.Done() // before the request is sent: a context of the user's own may panic
 	switch {
 	case !d.begun.isNone():
 		d.write.doubt = nil // the answer decides
@@ -127,7 +125,7 @@ func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) 
 			return proto.Nothing{}, err
 		}
 	}
-	err := d.begun.await(ctx, ended)
+	err := d.begun.await(ctx)
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
 		d.begun.session.nodeGone(d.path)
 	}

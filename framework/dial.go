@@ -114,7 +114,7 @@ func (s *Session) nextServer() (string, error) {
 func (s *Session) refusedRound() time.Duration {
 	pause, begins := s.noteRound()
 	if begins != nil {
-		s.client.cfg.logger.Warn("zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
+		s.client.logLater(slog.LevelWarn, "zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
 	}
 	if s.Timeout() != 0 { // there is a session to lose
 		return 0
@@ -143,7 +143,7 @@ func (s *Session) renewServers() {
 	ctx, cancel := context.WithTimeout(s.ctx, s.attemptTimeout())
 	defer cancel()
 	if err := c.serverList.refresh(ctx); err != nil && s.ctx.Err() == nil {
-		c.cfg.logger.Warn("zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
+		c.logLater(slog.LevelWarn, "zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
 	}
 	s.hosts.begin(c.serverList.servers())
 }
@@ -163,32 +163,17 @@ func (s *Session) noteAttempt(address string) {
 // from the user's code, which may have got it from another client. So it says
 // nothing of this client's session or credentials.
 func (c *config) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := c.connectApart(ctx, network, address)
-	if err != nil {
-		err = reason.Foreign(err)
+	conn, err := c.dial(ctx, network, address)
+	if err == nil {
+		err = unusable(conn)
 	}
-	return conn, err
-}
-
-func (c *config) connectApart(ctx context.Context, network, address string) (net.Conn, error) {
-	return callApart(func() (net.Conn, error) {
-		nc, err := c.dial(ctx, network, address)
-		if err == nil {
-			err = unusable(nc)
-		}
-		if err != nil || c.tls == nil {
-			return nc, err
-		}
-		returned := false
-		defer func() {
-			if !returned { // a function of the TLS configuration has panicked
-				nc.Close()
-			}
-		}()
-		conn, err := handshakeTLS(ctx, nc, address, c.tls)
-		returned = true
-		return conn, err
-	})
+	if err == nil && c.tls != nil {
+		conn, err = handshakeTLS(ctx, conn, address, c.tls)
+	}
+	if err != nil {
+		return nil, reason.Foreign(err)
+	}
+	return conn, nil
 }
 
 // unusable returns why a connection that a dialer has returned is of no use. A nil

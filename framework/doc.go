@@ -34,6 +34,29 @@
 // ends at an interruption already, if the error policy says so. A new session
 // follows.
 //
+// # Your code
+//
+// Hooks, log handlers, dialers, the function of [WithServers], TLS callbacks, ACL
+// providers, codecs, filters and contexts run in place, with no mutex of the library
+// held. They must return soon: a dialer soon after its context ends. They must not panic
+// or end their goroutine, as runtime.Goexit does: a panic in them is the program's. A
+// hook that takes time copies what it needs, and hands the copy to another goroutine.
+//
+// What protects acts before it tells: the context of a lease ends, the deletion of its
+// node is sent, a guard kills its process. Then the event is emitted:
+//
+//   - The goroutine of a call makes the calls about it: the start and the end of an
+//     operation, and each step of an acquire up to the start of the hold.
+//   - One goroutine of the client, the emitter, makes all other calls, one after the
+//     other and in the order of the events: connection states, revocations and ends of
+//     holds, changes of persistent nodes, caches and directories, and the log lines of
+//     background work. While a call blocks, later calls wait for it in memory.
+//     [Client.Close] waits for the emitter, but no longer than a second.
+//
+// The function that Do, Lead or Run gets is work, and no callback: if it panics or ends
+// its goroutine, the lock is released. If a program recovers from the panic of a hook, as
+// net/http does, no protected node stays, and no lock stays held.
+//
 // # Limits
 //
 // A process that is stopped, or a virtual machine that is paused unawares,

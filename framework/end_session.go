@@ -34,14 +34,9 @@ func (s *Session) close() {
 	}
 	<-s.ready
 	s.watches.End()
-	defer s.leave() // deferred, because the user's dialer may panic
 	if !reason.Is(context.Cause(s.ctx), ErrSessionLost) {
 		s.endOnServer()
 	}
-}
-
-// leave ends what there is of the session in this process.
-func (s *Session) leave() {
 	s.link.Close()
 	<-s.lastConn
 	s.conn.Close()

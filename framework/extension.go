@@ -22,7 +22,8 @@ import (
 //   - A node that keeps others out is not deleted while its owner, who was told
 //     of a loss just now, may still stop. Session.SafetyMargin says how long
 //     that takes at most.
-//   - Its mutexes are free while it calls a hook, because a hook may block.
+//   - It calls hooks and the log handler with its mutexes free, and after it has done
+//     what protects.
 //
 // Extensions of the same view are equal, and can be keys of a map. The zero
 // Extension cannot be used: Extend makes one of a client, which must not be nil.
@@ -54,9 +55,7 @@ func (e Extension) ErrorPolicy() state.ErrorPolicy { return e.cfg.policy }
 // ServiceName returns the name set by WithServiceName, or the default.
 func (e Extension) ServiceName() string { return e.cfg.serviceName }
 
-// Logger returns a logger that writes to the one set by WithLogger, or one that
-// discards. It queues the lines, so that nobody waits for a handler that
-// blocks; see WithLogger.
+// Logger returns the logger set by WithLogger, or one that discards.
 func (e Extension) Logger() *slog.Logger { return e.cfg.logger }
 
 // Context returns a context that ends when the client is closed, with ErrClosed

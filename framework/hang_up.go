@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -106,8 +107,9 @@ func (h *hangUps) attempted(s *Session, r countedRequest, err error) error {
 	u := h.byRequest[r]
 	if !u.connection.Equal(lost.Established) {
 		if u.count(lost, s.link.Answers()); u.counted == mostHangUps {
-			s.client.cfg.logger.Warn("zookeeper connections end whenever a request is in flight", semconv.Operation, r.op,
-				semconv.ZNodePath, r.path, semconv.RequestSize, lost.Size, semconv.ConnectionsEnded, u.ends)
+			s.client.logLater(slog.LevelWarn, "zookeeper connections end whenever a request is in flight",
+				slog.String(semconv.Operation, r.op), slog.String(semconv.ZNodePath, r.path),
+				slog.Int(semconv.RequestSize, lost.Size), slog.Int(semconv.ConnectionsEnded, u.ends))
 		}
 	}
 	fails := u.served >= mostHangUps-1 && r.long && !lost.protected

@@ -8,7 +8,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -35,12 +34,7 @@ func insiderOf(client any) insider.Client {
 
 func (c insiderClient) Clock() time.Time { return c.now() }
 
-func (c insiderClient) NewTeller() insider.Teller {
-	if c.hooks.Len() == 0 {
-		return nil
-	}
-	return c.tellers.New()
-}
+func (c insiderClient) Emit(call func()) { c.emitter.post(call) }
 
 func (c insiderClient) Watches() int {
 	s := c.newest()
@@ -159,7 +153,7 @@ func (c insiderClient) WhileConnected(ctx, connection context.Context) context.C
 	return whileConnected{ctx, c.core, connection}
 }
 
-// whileConnected has the connection as the value of two keys.
+// whileConnected has the connection as the value of a key.
 type whileConnected struct {
 	context.Context
 	of         *core
@@ -167,7 +161,7 @@ type whileConnected struct {
 }
 
 func (c whileConnected) Value(key any) any {
-	if key == (connectionKey{c.of}) || key == (teller.EndKey{}) {
+	if key == (connectionKey{c.of}) {
 		return c.connection
 	}
 	return c.Context.Value(key)

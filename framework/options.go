@@ -82,25 +82,16 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 // level Warn. The attribute "curator.outage.duration" says how long the outage
 // has lasted, and "curator.cause" why the last attempt to connect failed.
 //
-// A goroutine of the client writes the lines, in their order and with the time
-// at which each was logged. So a handler that is slow, or blocks, holds up
-// nothing:
-//
-//   - Up to 16,384 lines wait for it. Further ones are dropped. A line of level
-//     Warn, with the number as "curator.log.dropped", says so when there is
-//     room again.
-//   - Close waits until all lines are written, but no longer than a second.
-//   - Only for the handler's Enabled do those wait who log, and so it must not
-//     block.
-//   - A handler that ends its goroutine, as runtime.Goexit does, ends nothing
-//     else.
+// A caller's goroutine writes its own lines. The client's emitter writes the lines of
+// background work, in their order. The section "Your code" of the package documentation
+// has the rule for handlers.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
 
-// WithHooks adds hooks, which are told of what happens in the client and in its
+// WithHooks adds hooks, which are called for what happens in the client and in its
 // recipes: see clienttrace.Hook. Any number of them may be given, in one or more
-// options, and each hears of every event for which it has a method. They are
+// options, and each is called for every event for which it has a method. They are
 // called in the order in which they are given. The default is none, which costs
 // nothing.
 //

@@ -53,20 +53,19 @@ func (s *Session) start(ctx context.Context, calls ...*transport.Call) error {
 	if ctx.Err() != nil {
 		return notSent(ctx)
 	}
-	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
 	place, err := s.link.SendAll(calls...)
 	if place != nil {
-		err = s.awaitRoom(ctx, ended, place)
+		err = s.awaitRoom(ctx, place)
 	}
 	return s.sendError(err)
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,
-// or when ctx, whose channel ended is, or the session has ended before that.
-func (s *Session) awaitRoom(ctx context.Context, ended <-chan struct{}, place *transport.Waiter) error {
+// or when ctx or the session has ended before that.
+func (s *Session) awaitRoom(ctx context.Context, place *transport.Waiter) error {
 	select {
 	case <-place.Done():
-	case <-ended:
+	case <-ctx.Done():
 		if place.Cancel() {
 			return notSent(ctx)
 		}

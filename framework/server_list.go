@@ -98,7 +98,7 @@ func (l *serverList) refresh(ctx context.Context) error {
 	if l.ask == nil {
 		return nil
 	}
-	list, err := callApart(func() ([]string, error) { return l.ask(ctx) })
+	list, err := l.ask(ctx)
 	if err == nil {
 		list, err = parseServers(list)
 	}

@@ -3,9 +3,7 @@ package framework
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
-	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/state"
 )
@@ -230,10 +227,12 @@ type afterFunc struct{ call func() }
 
 // run calls the functions. Before that it yields, because the scheduler prefers
 // new goroutines: the ones that were waiting for the end of the context come
-// first. A function that ends its goroutine takes no call from the others.
+// first.
 func (fs afterFuncs) run() {
 	runtime.Gosched()
-	hooks.Each(slices.Collect(maps.Keys(fs)), func(f *afterFunc) { f.call() })
+	for f := range fs {
+		f.call()
+	}
 }
 
 // AfterTrust calls f when trusted has ended, and with it every context that is derived

@@ -43,7 +43,7 @@ func (c *Client) startSession() *Session {
 		zk.WithDialer(s.dial),
 		zk.WithHostProvider(s.hosts),
 		zk.WithEventCallback(s.event), // the channel drops events when it is full
-		zk.WithLogger(libraryLogger{c.cfg.logger}),
+		zk.WithLogger(libraryLogger{c.core}),
 		zk.WithMaxBufferSize(libraryBuffer),
 		zk.WithMaxConnBufferSize(libraryBuffer),
 	)

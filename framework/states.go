@@ -15,10 +15,22 @@ func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
 		change := c.changeLocked(s)
 		c.last = c.last.Append(change)
-		for _, tell := range c.followers {
-			tell(change)
-		}
+		c.emitStateLocked(change)
 	}
+}
+
+// emitStateLocked has the emitter write a transition to the log, and call the hooks.
+func (c *core) emitStateLocked(change clienttrace.StateChange) {
+	those := hookStateChanged.Of(c.root)
+	if len(those) == 0 && !c.hasLog() {
+		return
+	}
+	c.emitter.post(func() {
+		c.cfg.logState(change)
+		for _, h := range those {
+			h.StateChanged(change)
+		}
+	})
 }
 
 func (c *core) changeLocked(s state.State) clienttrace.StateChange {
@@ -82,20 +94,4 @@ func (c *core) changes(ctx context.Context, start *broadcast.Node[clienttrace.St
 			}
 		}
 	}
-}
-
-// follow has tell called for every transition from now on, in order, until
-// Close is done. A Teller of its own calls it, because tell is the user's code:
-// it may block, and must not run under the client's lock.
-func (c *core) follow(tell func(clienttrace.StateChange)) {
-	teller := c.tellers.New()
-	c.followers = append(c.followers, func(change clienttrace.StateChange) {
-		teller.Post(func() {
-			select {
-			case <-c.over:
-			default:
-				tell(change)
-			}
-		})
-	})
 }

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -50,7 +51,7 @@ import (
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is
 // awaited. If the call fails, the client deletes in the background the protected
 // nodes that the transaction may have made. It undoes nothing else.
-func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, error) {
+func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) (results []TxnResult, err error) {
 	if len(ops) == 0 {
 		return nil, nil
 	}
@@ -61,11 +62,12 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, er
 	if err := t.validate(); err != nil {
 		return nil, &OpError{"transaction", ops[0].path, err}
 	}
-	var results []TxnResult
-	err := reason.ErrPanicked // it stays if do panics
-	defer func() { t.end(err) }()
-	results, err = t.write.do(ctx, c, "transaction", ops[0].path)
-	return results, err
+	defer func() {
+		if results == nil { // without an error, a hook has panicked
+			t.end(cmp.Or(err, ErrOutcomeUnknown))
+		}
+	}()
+	return t.write.do(ctx, c, "transaction", ops[0].path)
 }
 
 // txn is what a Transaction asks for, and what its attempts have done.

@@ -155,7 +155,7 @@ func (t *txn) abandon() {
 // end deletes the protected nodes that the last attempt has left, unless late
 // will.
 func (t *txn) end(err error) {
-	if err == nil || t.abandoned {
+	if t.abandoned {
 		return
 	}
 	if s := t.write.doubt; s != nil {

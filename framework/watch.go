@@ -107,10 +107,10 @@ func (w *Watch) InOrder() bool {
 // whose context has ended is stopped.
 func (w *Watch) Stop() {
 	w.once.Do(func() {
-		defer w.shared.Leave() // also if a context of the user's own panics
 		if w.stop != nil {
 			w.stop()
 		}
+		w.shared.Leave()
 	})
 }
 

@@ -169,12 +169,6 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 		return nil, &OpError{"watch", path, ErrRequestTooLarge}
 	}
 	var w *Watcher
-	complete := false
-	defer func() {
-		if !complete && w != nil { // a hook has panicked, and nobody gets the Watcher
-			w.Close()
-		}
-	}()
 	err := c.do(ctx, "watch", path, nil, func(ctx context.Context, s *Session) error {
 		reader, err := c.persistent.Open(s.watches, c.full(path), cfg.recursive)
 		if err != nil {
@@ -188,7 +182,6 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 		w = next
 		return nil
 	})
-	complete = true
 	return w, err
 }
 

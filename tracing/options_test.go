@@ -34,6 +34,7 @@ func withService(t *testing.T, test func(t *testing.T, s *story, v *service), op
 // endedSpan returns the one ended span of a name.
 func (v *service) endedSpan(t *testing.T, name string) sdktrace.ReadOnlySpan {
 	t.Helper()
+	synctest.Wait() // the client's emitter ends the spans of holds
 	var found sdktrace.ReadOnlySpan
 	for _, span := range v.spans.Ended() {
 		if span.Name() == name {
@@ -218,6 +219,7 @@ func TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold(t *testing.T) {
 		require.Equal(t, trace.SpanFromContext(request), trace.SpanFromContext(lease.Context()))
 		require.NoError(t, lease.Release(t.Context()))
 
+		synctest.Wait()
 		v.spans.Reset()
 		lease = s.must(v.mutex().Acquire(context.Background()))
 		require.Equal(t, "hold sku", trace.SpanFromContext(lease.Context()).(sdktrace.ReadOnlySpan).Name())

@@ -265,8 +265,8 @@ func TestCaches(t *testing.T) {
 // endedCache returns a cache of /rates that has ended by itself.
 func endedCache(t *testing.T, srv *zktest.Server, c *framework.Client) *cache.Cache {
 	t.Helper()
-	require.NoError(t, srv.Create("/rates/eur", nil))
-	rates, err := cache.New(c, "/rates", cache.WithFilter(func(string) bool { runtime.Goexit(); return false }))
+	srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/rates", Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+	rates, err := cache.New(c, "/rates")
 	require.NoError(t, err)
 	<-rates.Done()
 	return rates
@@ -280,7 +280,7 @@ func TestCacheThatHasEndedByItselfIsAnEvent(t *testing.T) {
 		require.Empty(t, cells(one(t, p), "caches", 1))
 		_, texts := events(one(t, p))
 		require.Len(t, texts, 1)
-		require.Regexp(t, "^ended: cache of .*has ended its goroutine", texts[0])
+		require.Regexp(t, "^ended: cache of .*unimplemented", texts[0])
 	})
 }
 

@@ -35,16 +35,9 @@ import (
 // locktrace.HookStartAcquire and nodes.HookNodeStarted. A client asks each of its
 // hooks by itself. So nobody has to wrap another one's hook, and none is lost.
 //
-// Many goroutines call a hook at the same time, without a lock. If an operation
-// calls a method that panics, the operation panics, and leaves nothing behind.
-// A panic of any other call ends the process.
-//
-// A hook may block. An operation that you call takes as long as its hooks do,
-// one after the other. But a hook holds up no session. In Close, in background
-// work, and when a lock is released, the client and its recipes call the hooks on
-// another goroutine. They wait for a hook no longer than a second, and no longer
-// than a tenth of a second when their context has ended, or the connection that a
-// release depends on.
+// Many goroutines call a hook at the same time, without a lock. The section "Your
+// code" of package framework has the rule for hooks: they run in place, must return
+// soon, and must not panic.
 //
 // A hook that was made with options that cannot be used says so in a method
 // Err() error. framework.New asks for it, and returns the error.
@@ -59,7 +52,7 @@ type HookStartOperation interface {
 
 // HookEndOperation is called when an operation ends, with the context that the
 // last StartOperation returned, if there is one. The operation returns after
-// that, unless the hook is called on another goroutine, which may call it later.
+// that.
 type HookEndOperation interface {
 	EndOperation(ctx context.Context, end OperationEnd)
 }
@@ -70,15 +63,14 @@ type HookClientOpened interface {
 	ClientOpened(c Client)
 }
 
-// HookClientClosed is called by Close, after everything else: by then nothing of
-// the client goes on, but for calls of hooks that are overdue.
+// HookClientClosed is called at the end of Close, after everything else: nothing of
+// the client goes on by then. If an earlier call blocks, Close does not wait for this
+// one.
 type HookClientClosed interface {
 	ClientClosed(c Client)
 }
 
-// HookStateChanged is called for every state, in order, one call after the other.
-// A slow one delays nobody and only hears later. Close waits for the calls, but
-// no longer than a second, and then makes no more of them.
+// HookStateChanged is called for every state, in order, by the client's emitter.
 type HookStateChanged interface {
 	StateChanged(change StateChange)
 }

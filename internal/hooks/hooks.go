@@ -66,18 +66,3 @@ func (Kind[T]) Of(l *List) []T {
 	l.byKind.Store(kind, found)
 	return found
 }
-
-// Each calls f for each of these hooks. If a call panics, or ends its goroutine,
-// those behind it are called all the same.
-func Each[T any](those []T, f func(T)) {
-	next := 0
-	defer func() {
-		if next < len(those) {
-			Each(those[next:], f)
-		}
-	}()
-	for next < len(those) {
-		next++
-		f(those[next-1])
-	}
-}

@@ -2,7 +2,6 @@ package hooks_test
 
 import (
 	"reflect"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,23 +49,4 @@ func TestKindsAreFoundWithoutAllocations(t *testing.T) {
 	l := hooks.NewList([]any{both{}})
 	begun.Of(l)
 	require.Zero(t, testing.AllocsPerRun(100, func() { begun.Of(l) }))
-}
-
-// A hook that panics, or ends its goroutine, keeps no other from being called.
-func TestEveryHookIsCalled(t *testing.T) {
-	for name, fail := range map[string]func(){"panics": func() { panic("hook") }, "ends the goroutine": runtime.Goexit} {
-		t.Run(name, func(t *testing.T) {
-			var called []int
-			ended := make(chan any)
-			go func() {
-				defer func() { ended <- recover() }()
-				hooks.Each([]int{1, 2, 3}, func(hook int) {
-					called = append(called, hook)
-					fail()
-				})
-			}()
-			require.Equal(t, name == "panics", <-ended != nil)
-			require.Equal(t, []int{1, 2, 3}, called)
-		})
-	}
 }

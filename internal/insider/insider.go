@@ -48,6 +48,11 @@ type Client interface {
 	// once, so that they take one round trip.
 	CurrentSiblings(ctx context.Context, parent string) (names []string, stat *zk.Stat, err error)
 
+	// Emit has the client's emitter make a call of the user's code, such as of a hook,
+	// after all calls that were posted before. Emit waits for nothing, and may be called
+	// with a mutex held. Client.Close waits for the call, but no longer than a second.
+	Emit(call func())
+
 	// KeepUntil has Close leave an ephemeral node of the session with this id to
 	// the servers, if Close is called before the given time. It is for a lock that
 	// other clients must not get as soon as Close is called: its holder has lost it
@@ -81,10 +86,6 @@ type Client interface {
 	// for a path that is not valid. Without paths, it matches zk.ErrBadArguments.
 	MultiRead(ctx context.Context, paths ...string) (nodes []NodeRead, zxid int64, err error)
 
-	// NewTeller returns a Teller that has nothing to call, or nil if the client has
-	// no hooks.
-	NewTeller() Teller
-
 	// Watches returns how many watches the server has for this client, which is no
 	// more than one for the data and one for the children of each node, however
 	// many local waiters there are.
@@ -96,8 +97,8 @@ type Client interface {
 	// connection, uses one, or tries again: the operation returns its error at once,
 	// which matches the cause, such as framework.ErrSuspended. The cause may be
 	// missing if the retry policy allows no other try. The connection may be
-	// interrupted already. The context itself does not end, but a Teller waits as if
-	// it did. WhileConnected asks ctx nothing.
+	// interrupted already. The context itself does not end. WhileConnected asks ctx
+	// nothing.
 	//
 	// It is for callers that can leave the rest to the client, such as a delete
 	// framework.WithGuarantee.
@@ -112,33 +113,6 @@ type NodeRead struct {
 	// Err is nil, zk.ErrNoNode, or another refusal of the server for this node
 	// alone. Without an error, the Stat is not nil.
 	Err error
-}
-
-// Teller calls a hook for code that the hook must not hold up: one call after the
-// other, in the order of the posts. The calls run on a goroutine of the Teller,
-// which lives as long as there is something to call.
-//
-// Client.Close waits for all Tellers of the client, but no longer than a second from
-// its beginning, or a tenth of a second if the rest of Close has taken longer than a
-// second.
-type Teller interface {
-	// Context returns a context for operations that must not be held up by the
-	// client's hook: the Teller calls the hook for them. An operation waits for the
-	// hook when it begins, as Wait does, and not when it ends. Call Wait to be sure
-	// that the hook was told of the end.
-	Context(ctx context.Context) context.Context
-
-	// Post queues a call, and does not wait for it. It reports false, and does
-	// nothing, if thousands of calls are under way already and one of them is
-	// overdue.
-	Post(call func()) bool
-
-	// Wait returns when everything that was posted has been called and has
-	// returned, and then reports true. It waits no longer than a second, and no
-	// longer than a tenth of a second when ctx has ended. While a call of any
-	// Teller of the client is overdue, because a caller has waited for it in vain,
-	// Wait does not wait at all.
-	Wait(ctx context.Context) (told bool)
 }
 
 // What Register was called with.

@@ -16,10 +16,6 @@ import (
 	"reflect"
 )
 
-// ErrPanicked is what is told of a call that does not return, because the user's
-// code in it has panicked or has ended the goroutine.
-var ErrPanicked = errors.New("panicked")
-
 // OfContext returns the error of a context that has ended. For errors.Is, it
 // matches ctx.Err() and the context's cause. For Is, it only matches
 // context.Canceled or context.DeadlineExceeded.

@@ -64,8 +64,7 @@ const (
 	// SessionID is in hexadecimal digits, as in ZooKeeper's own logs.
 	SessionID    = "curator.session.id"
 	SessionState = "curator.session.state"
-	Cause        = "curator.cause"       // text of the error that explains it
-	LogDropped   = "curator.log.dropped" // number of lines
+	Cause        = "curator.cause" // text of the error that explains it
 
 	OutageDuration = "curator.outage.duration"
 

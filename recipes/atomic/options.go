@@ -85,9 +85,8 @@ func withoutOp(err error) error {
 
 // HookAtomicWritten is a clienttrace.Hook that is notified of the outcome of the
 // writes of every Number and Value of a client, once for each write. A write may
-// have the Adds of several callers, and may have been sent several times. The calls
-// have their own goroutine: a hook that blocks holds up no write. The method must
-// not panic.
+// have the Adds of several callers, and may have been sent several times. The client's
+// emitter makes the calls.
 type HookAtomicWritten interface {
 	// AtomicWritten gets the outcome: "applied", "conflict" if another client had
 	// changed the node, "not_applied" if the connection or the receipt was lost,

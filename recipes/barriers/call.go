@@ -26,7 +26,7 @@ type Waited struct {
 
 // HookBarrierWaited is a clienttrace.Hook that learns how long each Wait, Enter
 // and Leave of a client has waited, before the call returns. Of several calls of
-// Leave on one Passage, it learns of the first. The method must not panic.
+// Leave on one Passage, it learns of the first.
 type HookBarrierWaited interface {
 	BarrierWaited(w Waited)
 }

@@ -52,31 +52,30 @@ func NewDoubleBarrier(c *framework.Client, path string, n int) *DoubleBarrier {
 //
 // If ctx ends first, the error matches ErrNotEntered. If Enter fails, the Passage
 // is nil, and the client deletes the member's node, in the background if need be.
-func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
+func (b *DoubleBarrier) Enter(ctx context.Context) (p *Passage, err error) {
 	if err := b.unusable(); err != nil {
 		return nil, b.errorOf("enter", err)
 	}
-	begun, inside := time.Now(), false
+	begun := time.Now()
 	e := &entry{
 		call: b.call(), n: b.n, name: strings.ToLower(rand.Text()), data: b.identity(begun),
 		vanished: pauses.Vanished(), beaten: pauses.Contention(),
 	}
 	defer func() {
-		if !inside && e.asked != nil { // Enter fails, or a function of the user's has panicked
+		if p == nil && e.asked != nil { // Enter fails, or a hook has panicked
 			framework.Extend(b.client).DeleteInBackground(e.node())
 			if e.enough { // the barrier may be open, with nobody inside
 				(&leave{call: b.call(), name: e.name}).resign()
 			}
 		}
 	}()
-	err := e.run(ctx, e.look)
+	err = e.run(ctx, e.look)
 	if reason.IsOfContext(ctx, err) {
 		err = fmt.Errorf("%w: %d of %d were there: %w", ErrNotEntered, e.seen, e.n, err)
 	}
 	if err := b.waited("enter", begun, err); err != nil {
 		return nil, err
 	}
-	inside = true
 	return newPassage(ctx, e), nil
 }
 

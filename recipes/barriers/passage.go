@@ -83,18 +83,16 @@ func (p *Passage) Leave(ctx context.Context) error {
 		return p.awaitLeft(ctx)
 	}
 	p.cancel(ErrLeft)
-	p.outcome = follow.ErrNoReturn
-	begun, l, returned := time.Now(), &leave{call: p.call(), name: p.name, session: p.session}, false
+	begun, l := time.Now(), &leave{call: p.call(), name: p.name, session: p.session}
+	p.outcome = ErrNotLeft
 	defer func() {
-		if !returned { // a function of the user's has panicked
+		if p.outcome == ErrNotLeft { //nolint:errorlint // l.leave wraps it; a hook has panicked
 			framework.Extend(p.client).DeleteInBackground(l.node())
 		}
 		close(p.left)
 	}()
 	p.outcome = l.leave(ctx)
-	err := p.waited("leave", begun, p.outcome)
-	returned = true
-	return err
+	return p.waited("leave", begun, p.outcome)
 }
 
 // awaitLeft waits for the first Leave.

@@ -164,7 +164,7 @@ func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 // Err returns nil while the cache works. After that it is an error that matches
 // ErrClosed or framework.ErrClosed, or ErrWrongEvents, or framework.ErrUnimplemented
 // if the server is older than ZooKeeper 3.6, or says that the path is too long for a
-// request, or that a function of the user's has ended its goroutine.
+// request.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. The error is

@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/state"
 )
 
@@ -102,10 +101,10 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 }
 
 // run works until the context ends, the client is closed, or nothing can be done:
-// the path is too long, or a function of the user's has ended a goroutine.
+// the path is too long.
 func (l *loop) run() error {
 	states := l.c.client.States(l.ctx) // not on the goroutine: it tells what follows the call
-	l.inBackground(func() { l.followStates(states) })
+	l.readers.Go(func() { l.followStates(states) })
 	l.syncing = true
 	l.tellProgress() // it may take long until there is a watch
 	if err := l.open(); err != nil {
@@ -231,24 +230,9 @@ func (l *loop) reset() {
 func (l *loop) catchUp() {
 	l.syncing = true
 	round := l.round
-	l.inBackground(func() {
+	l.readers.Go(func() {
 		err := l.c.client.Sync(l.ctx, l.c.scope.root)
 		l.deliver(result{sync: true, round: round, err: err})
-	})
-}
-
-// inBackground calls f on another goroutine. If the user's code ends that, so does
-// the cache: nobody else reads what f was to read.
-func (l *loop) inBackground(f func()) {
-	l.readers.Go(func() {
-		returned := false
-		defer func() {
-			if !returned {
-				l.cancel(follow.ErrNoReturn)
-			}
-		}()
-		f()
-		returned = true
 	})
 }
 

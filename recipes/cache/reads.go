@@ -177,11 +177,11 @@ func (l *loop) launchNext(n int) {
 			several = append(several, q)
 			continue
 		}
-		l.inBackground(func() { l.deliver(l.read(l.ctx, q)) })
+		l.readers.Go(func() { l.deliver(l.read(l.ctx, q)) })
 	}
 	l.queue = l.queue[n:]
 	if len(several) > 0 {
-		l.inBackground(func() { l.readSeveral(several) })
+		l.readers.Go(func() { l.readSeveral(several) })
 	}
 }
 
@@ -199,7 +199,7 @@ func (l *loop) readSeveral(all []request) {
 		r := result{request: q}
 		switch {
 		case isOfRequest(err), err == nil && l.needsNoRight(nodes[i].Err):
-			l.inBackground(func() { l.deliver(l.read(l.ctx, q)) })
+			l.readers.Go(func() { l.deliver(l.read(l.ctx, q)) })
 			continue
 		case err != nil:
 		case nodes[i].Err == nil:
@@ -211,7 +211,7 @@ func (l *loop) readSeveral(all []request) {
 			read.several = append(read.several, r)
 			continue
 		}
-		l.inBackground(func() { l.deliver(l.list(l.ctx, r)) })
+		l.readers.Go(func() { l.deliver(l.list(l.ctx, r)) })
 	}
 	l.deliver(read)
 }
@@ -334,7 +334,7 @@ func (l *loop) hotPaths() (paths []string) {
 func (l *loop) readTogether(paths []string) {
 	l.asking = true
 	round := l.round
-	l.inBackground(func() {
+	l.readers.Go(func() {
 		nodes, zxid, err := insider.Of(l.c.client).MultiRead(l.ctx, paths...)
 		l.deliver(result{together: &together{paths, nodes, zxid}, round: round, err: err})
 	})

@@ -384,7 +384,7 @@ func (l *loop) waitFor(a *again) {
 		return
 	}
 	a.pausing = true
-	l.inBackground(func() {
+	l.readers.Go(func() {
 		if follow.Pause(l.ctx, l.c.client, &a.pauses) == nil {
 			l.deliver(result{again: a})
 		}

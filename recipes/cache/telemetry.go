@@ -65,10 +65,9 @@ func transactionsBetween(from, to int64) int64 {
 	}
 }
 
-// HookCacheOpened is a clienttrace.Hook that is told of every cache of a client
-// when it begins. It reads Cache.Stats when it wants to, such as when metrics are
-// collected. The calls have a goroutine of their own: a hook that blocks holds up no
-// cache. The method must not panic.
+// HookCacheOpened is a clienttrace.Hook that is called for every cache of a client
+// when it begins, by the client's emitter. It reads Cache.Stats when it wants to, such as
+// when metrics are collected.
 type HookCacheOpened interface {
 	CacheOpened(c *Cache)
 }

@@ -10,8 +10,7 @@ import (
 // HookInstanceChanged is a clienttrace.Hook that is called when an instance which a
 // client keeps registered begins to drain, and when that ends. nodes.HookNodeStarted
 // is called about the instance's node: when it is registered, lost, or in conflict. The
-// calls are made on a separate goroutine: a hook that blocks holds up no
-// Registration. The method must not panic.
+// client's emitter makes the calls.
 type HookInstanceChanged interface {
 	InstanceChanged(change InstanceChange)
 }

@@ -120,10 +120,10 @@ type pending struct {
 
 // start begins a visit.
 func (w *walk) start(path string, level int) *pending {
-	p := &pending{over: make(chan struct{}), err: follow.ErrNoReturn}
+	p := &pending{over: make(chan struct{})}
 	w.visits.Go(func() {
-		defer close(p.over)
 		p.found, p.err = w.visit(path, level)
+		close(p.over)
 	})
 	return p
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/internal/seat"
-	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -119,9 +118,6 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 			return nil, e.gaveUp(ctx)
 		}
 		stand := func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
-			if !e.workHolds { // a Latch stands in the background: no request, and no Close, waits for a hook
-				ctx, _ = trace.Unblocked(ctx, e.queue.Client())
-			}
 			return e.queue.Stand(ctx, a, seat.Candidate{
 				Resume: kept, OnBlocked: e.noteQueue, OnError: e.recovery.Note, OnAbandon: e.abandon,
 			})
@@ -295,19 +291,12 @@ func (l *leadership) awaitStop(ctx context.Context) {
 // connection. Then the client goes on in the background, and a Latch's Shutdown waits
 // for the node. The deletion for a Latch does not end with its candidacy.
 func (e *election) delete(ctx context.Context, node framework.Created, del func(context.Context) error) error {
-	begun := false
-	defer func() {
-		if !begun { // a context of the user's own has panicked
-			_ = del(seat.Ended)
-		}
-	}()
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx = framework.Extend(e.queue.Client()).OnTrouble(ctx, e.removal.Note)
 	ctx, done := seat.WhileConnected(ctx, node.Session)
 	defer done()
-	begun = true
 	err := del(ctx)
 	if err == nil && node.Session.Context().Err() == nil {
 		e.removal.Note(nil)

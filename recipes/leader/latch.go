@@ -192,9 +192,7 @@ func (l *Latch) Done() <-chan struct{} { return l.life.Over().Done() }
 //   - ErrClosed: the latch was shut down;
 //   - framework.ErrClosed: the client was closed;
 //   - an error of the server that waiting does not cure, such as zk.ErrNoAuth,
-//     or zk.ErrAuthFailed if the servers refuse the client's credentials;
-//   - a function of the user's that has ended the latch's goroutine, as
-//     runtime.Goexit does, such as an ACL provider.
+//     or zk.ErrAuthFailed if the servers refuse the client's credentials.
 //
 // Outages, losses of the session and servers in trouble do not end it.
 func (l *Latch) Err() error {

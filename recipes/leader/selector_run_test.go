@@ -218,33 +218,9 @@ func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 // idle is work that does nothing.
 func idle(context.Context) error { return nil }
 
-// bombContext is a context of the user's own making, whose methods panic when it
-// is armed.
-type bombContext struct {
-	context.Context
-	armed *atomic.Bool
-}
-
-func (c bombContext) Value(key any) any {
-	if c.armed.Load() {
-		panic("bomb")
-	}
-	return c.Context.Value(key)
-}
-
-// The context of a Run panics when the node is to be deleted. The panic goes through
-// Run, and the client deletes the node.
-func TestContextThatPanicsLeavesNoLeader(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		s, armed := leader.NewSelector(c, "/s"), &atomic.Bool{}
-		require.PanicsWithValue(t, "bomb", func() {
-			s.Run(bombContext{t.Context(), armed}, func(context.Context) error {
-				armed.Store(true)
-				return nil
-			})
-		})
-		require.NoError(t, s.Run(w.Patience(t), idle))
-		w.NothingLeft(t, "/s")
+// Promise: An election whose hook panics leaves no candidate.
+func TestRecoveredPanicLeavesNoCandidate(t *testing.T) {
+	locktest.RecoveredPanic(t, func(_ *testing.T, ctx context.Context, c *framework.Client) error {
+		return leader.NewSelector(c, "/s").Run(ctx, idle)
 	})
 }

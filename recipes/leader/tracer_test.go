@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -32,35 +31,9 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 				require.ErrorIs(t, err, leader.ErrNotLeader, "it has stepped down already")
 			}
 			w.await(t, second)
-			synctest.Wait() // the tracer is told before the release returns, and the next may lead before that
+			synctest.Wait()
 			require.EqualValues(t, 1, tracer.Revoked.Load())
 			w.closeAll(t, "/l", first, second)
-		})
-	}
-}
-
-// hanging is a hook that hangs at each operation of one name, for an hour.
-type hanging string
-
-func (h hanging) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
-	if op.Name == string(h) {
-		time.Sleep(time.Hour)
-	}
-	return ctx
-}
-
-// A latch makes its requests in the background. Close of the client does not wait
-// for a hook that hangs there.
-func TestCloseDoesNotWaitForTheHooksOfALatch(t *testing.T) {
-	for _, op := range []string{"create", "get", "delete"} {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			c, _ := w.Connect(t, framework.WithHooks(hanging(op)))
-			latch(t, c, "/l")
-			time.Sleep(100 * time.Millisecond)
-			begun := time.Now()
-			require.NoError(t, c.Close())
-			require.LessOrEqual(t, time.Since(begun), 2*time.Second, op)
-			time.Sleep(3 * time.Hour) // until the hook has returned
 		})
 	}
 }

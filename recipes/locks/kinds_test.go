@@ -115,7 +115,7 @@ func downgrade(t *testing.T, c *framework.Client) (acquireFunc, func()) {
 	writer, err := rw.WriteLock().Acquire(t.Context())
 	require.NoError(t, err)
 	var mu sync.Mutex
-	var after []func() // the context of the user's own may panic there, too
+	var after []func()
 	return func(ctx context.Context) (lease, error) {
 			under, done := writer.WithContext(ctx)
 			mu.Lock()

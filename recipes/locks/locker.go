@@ -53,19 +53,6 @@ func do(ctx context.Context, l Locker, f func(context.Context) error) (err error
 	return f(under)
 }
 
-// orRetire calls a clean-up behind an acquire, and gives the hold up if that panics,
-// as a context of the user's own may: no caller gets the hold then.
-func orRetire(h **seat.Hold, cleanUp func()) {
-	returned := false
-	defer func() {
-		if !returned && *h != nil {
-			(*h).Retire()
-		}
-	}()
-	cleanUp()
-	returned = true
-}
-
 // withLoss returns the work's own error, if it is the only one.
 func withLoss(work, loss error) error {
 	if loss == nil {

@@ -92,22 +92,19 @@ func (l *InterProcessMultiLock) Participants(ctx context.Context) ([]Participant
 // acquireOne is Locker.Acquire or Locker.TryAcquire.
 type acquireOne func(Locker, context.Context) (*Lease, error)
 
-func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acquireOne) (*Lease, error) {
+func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acquireOne) (lease *Lease, err error) {
 	if err := l.usable("acquire"); err != nil {
 		return nil, err
 	}
 	during, told := l.startTrace(ctx, wait)
-	defer told.EndedByPanic()
-	lease, err := l.acquireAll(ctx, during, one)
-	complete := false
+	all, err := l.acquireAll(ctx, during, one)
 	defer func() {
-		if lease != nil && !complete { // the user's tracer has panicked, and nobody will have the lease
-			lease.Release(ctx)
+		if all != nil && lease == nil { // a hook has panicked
+			all.Release(ctx)
 		}
 	}()
 	told.Ended(seat.EndOf(nil, err))
-	complete = true
-	return leaseOf(lease, err)
+	return leaseOf(all, err)
 }
 
 func (l *InterProcessMultiLock) usable(op string) error {
@@ -241,9 +238,8 @@ func (l *InterProcessMultiLock) acquireOnce(
 	ctx, during context.Context, one acquireOne,
 ) (all *seat.Lease, lost bool, err error) {
 	all = seat.Several(ctx)
-	complete := false
 	defer func() {
-		if !complete { // an acquire has failed, or a Locker has panicked
+		if len(all.Leases()) < len(l.locks) { // an acquire has failed, or a hook has panicked in it
 			lost = all.AnyLost()
 			all.Release(seat.UnlessDown(ctx, err))
 		}
@@ -253,7 +249,6 @@ func (l *InterProcessMultiLock) acquireOnce(
 			return all, false, err
 		}
 	}
-	complete = true
 	return all, false, nil
 }
 

@@ -46,7 +46,7 @@ func (r *ReadLock) Participants(ctx context.Context) ([]Participant, error) {
 
 func (r *ReadLock) describe(wait bool) locktrace.Acquire { return orZero(r.of).read.Describe(wait) }
 
-func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
+func (r *ReadLock) acquire(ctx context.Context, wait bool) (lease *Lease, err error) {
 	q := &orZero(r.of).read
 	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
 		return leaseOf(lease, err)
@@ -61,16 +61,9 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	case !joined:
 		return leaseOf(q.Acquire(ctx, wait))
 	}
-	begun := false
-	defer func() {
-		if !begun { // the user's tracer has panicked
-			writer.Leave(ctx, nil)
-		}
-	}()
-	return leaseOf(seat.Traced(ctx, q.Describe(wait), func(ctx context.Context, a seat.Attempt) (h *seat.Hold, err error) {
-		begun = true
-		defer orRetire(&h, func() { writer.Leave(ctx, err) })
-		h, err = r.downgrade(ctx, writer, a)
+	defer func() { writer.Leave(ctx, err) }()
+	return leaseOf(seat.Traced(ctx, q.Describe(wait), func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
+		h, err := r.downgrade(ctx, writer, a)
 		return h, q.OpError(err)
 	}))
 }

@@ -182,7 +182,7 @@ func (s *InterProcessSemaphore) winOnce(ctx context.Context, a seat.Attempt, n i
 	if err != nil {
 		return nil, err
 	}
-	defer orRetire(&h, func() { gate.Release(seat.UnlessDown(ctx, err)) })
+	defer func() { gate.Release(seat.UnlessDown(ctx, err)) }()
 	return s.take(ctx, gate, n, a)
 }
 
@@ -204,7 +204,7 @@ func (s *InterProcessSemaphore) take(
 	ctx context.Context, gate *seat.Lease, n int, a seat.Attempt,
 ) (h *seat.Hold, err error) {
 	under, done := gate.WithContext(ctx)
-	defer orRetire(&h, done)
+	defer done()
 	asked := &leasesAsked{n: n}
 	h, refusal := seat.Turn{Of: &s.leases, Gate: gate.Hold(), Open: under, Wanted: s.wanted(asked)}.Take(ctx, a)
 	if refusal != nil {

@@ -158,6 +158,7 @@ func TestTracerThatEndsTheWorkIsToldOfTheEnd(t *testing.T) {
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		lease := hold(t, t.Context(), mutexAt(c))
 		require.ErrorIs(t, lease.Release(t.Context()), context.Canceled)
+		synctest.Wait()
 		require.EqualValues(t, 1, tracer.Ended.Load())
 		w.NothingLeft(t, "/l")
 	})

@@ -5,10 +5,13 @@
 // OpenTelemetry.
 //
 // Each value given to framework.WithHooks that has the method of
-// [HookStartAcquire] takes part.
+// [HookStartAcquire] or [HookHoldEnded] takes part.
 package locktrace
 
 import "github.com/gocurator/curator/framework"
 
-// A client knows the hook even if the program has no locks.
-var _ = framework.NewHookKind[HookStartAcquire]()
+// A client knows the hooks even if the program has no locks.
+var (
+	_ = framework.NewHookKind[HookStartAcquire]()
+	_ = framework.NewHookKind[HookHoldEnded]()
+)

@@ -7,20 +7,11 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// HookStartAcquire is a clienttrace.Hook that is told of every acquire and of
-// every hold of a client.
-//
-// An acquire takes as long as its AcquireTracer does. So does the candidacy of a
-// leader latch, for which Client.Close waits. The calls to a HoldTracer are made on
-// a separate goroutine, and the waiting for these calls is bounded:
-//
-//   - A release waits until the hooks were told of it, but no longer than a
-//     second, and no longer than a tenth of a second once its context has
-//     ended.
-//   - Client.Close waits for a second, too.
-//
-// A panic in an acquire reaches its caller, and leaves no node and no lock
-// behind. A panic of a call that nobody waits for ends the process.
+// HookStartAcquire is a clienttrace.Hook that is called for every acquire and every
+// hold of a client. The goroutine of an acquire calls the AcquireTracer, and
+// HoldTracer.Context. The client's emitter makes all other calls of a HoldTracer. So a
+// release does not wait for them: they may come after the release has returned, and
+// Client.Close waits for them. Package framework has the rule for hooks.
 type HookStartAcquire interface {
 	// StartAcquire is called when an acquire begins, with its context. It
 	// returns the context for the rest of the acquire: ctx itself, or one that
@@ -28,6 +19,12 @@ type HookStartAcquire interface {
 	// the acquire, or nil. There is no call for an acquire that cannot be
 	// carried out, such as one with a bad path, or that re-enters a lock.
 	StartAcquire(ctx context.Context, a Acquire) (context.Context, AcquireTracer)
+}
+
+// HookHoldEnded is a clienttrace.Hook for programs that need no more than the ends of
+// holds. The client's emitter calls it once for each hold, after HoldTracer.Ended.
+type HookHoldEnded interface {
+	HoldEnded(a Acquire, h Hold, end HoldEnd)
 }
 
 // AcquireTracer is told what happens to one acquire, by one goroutine at a
@@ -68,10 +65,11 @@ type AcquireTracer interface {
 }
 
 // HoldTracer is told what happens while a lock is held, by one goroutine at a
-// time. Ended is called once. Calls after it are late, except for Overrun.
+// time and in the order of what happens. Ended is called once. After that, only Overrun
+// and the function that it returns are called.
 type HoldTracer interface {
-	// Context returns the context for the lease's work: ctx itself, or one that
-	// is derived from it. Nil stands for ctx.
+	// Context is called first. It returns the context for the lease's work: ctx itself,
+	// or one that is derived from it. Nil stands for ctx.
 	Context(ctx context.Context) context.Context
 
 	// Reentered says that an acquire under the lease's context got another

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// HookNodeStarted is a clienttrace.Hook that is told of every persistent node of
-// a client, and so of every member of a group.
+// HookNodeStarted is a clienttrace.Hook that is called for every persistent node of
+// a client, and so for every member of a group.
 //
-// NodeStarted is called when a node is started, and returns what is told of its
-// changes, or nil. All calls for a node are made one after the other, on a separate
-// goroutine: a hook that blocks holds up no node. The methods must not panic.
+// NodeStarted is called when a node is started, and returns the tracer of its
+// changes, or nil. The client's emitter makes all calls for a node.
 type HookNodeStarted interface {
 	NodeStarted(start NodeStart) NodeTracer
 }
@@ -95,8 +95,8 @@ func (n *PersistentNode) hookLocked(change Change) event.Hook {
 	if len(hookNodeStarted.Of(n.client)) == 0 {
 		return nil
 	}
-	return func(s event.Source) {
-		s.Post(func() {
+	return func(event.Source) {
+		insider.Of(n.client).Emit(func() {
 			for _, tracer := range n.tracers {
 				tracer.NodeChanged(traced)
 			}

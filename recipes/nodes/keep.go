@@ -15,7 +15,6 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
 // keeper is the goroutine of a persistent node, with what no other goroutine
@@ -23,7 +22,6 @@ import (
 type keeper struct {
 	*PersistentNode
 	before *PersistentNode // another node of the path, which goes before ours is created; or nil
-	told   func()          // waits until hooks were told of the requests of run
 
 	session    *framework.Session // the one of the last look at the node
 	base       string             // the path to create; a sequential node gets a number behind it
@@ -54,7 +52,6 @@ type keeper struct {
 func newKeeper(n, before *PersistentNode) *keeper {
 	k := &keeper{
 		PersistentNode: n, before: before,
-		told:      func() {},
 		takeBack:  func() {},
 		repairs:   pauses.Vanished(),
 		surprises: pauses.Vanished(),
@@ -81,22 +78,17 @@ func (k *keeper) run(ctx context.Context) error {
 	if k.before != nil && !k.before.life.WaitGone(ctx) {
 		return ctx.Err()
 	}
-	ctx, k.told = trace.Unblocked(ctx, k.client) // the requests do not wait for a tracer
 	return k.keeping.Run(ctx)
 }
 
-// finish deletes the node. That takes until there is a connection. It calls no code of
-// the user's except WithClaim's function.
+// finish deletes the node. That takes until there is a connection.
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()
 	k.stopTouching()
 	k.takeBack()
 	n.end(reason)
-	k.told()
-	ctx, told := trace.Unblocked(framework.Extend(n.client).Context(), n.client)
-	leftover := k.remove(ctx)
-	told()
+	leftover := k.remove(framework.Extend(n.client).Context())
 	if k.before != nil {
 		<-k.before.life.Gone() // a third node of the path has to wait for it, too
 		k.before = nil         // it would keep a chain of nodes in memory

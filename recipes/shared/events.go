@@ -53,9 +53,8 @@ const (
 	Undecodable              // the codec could not read the node's data
 )
 
-// HookSharedValue is a clienttrace.Hook that is told what happens to every
-// Value of a client. The calls have a goroutine of their own: a hook that blocks
-// holds up no Value. The method must not panic.
+// HookSharedValue is a clienttrace.Hook that is called for what happens to every
+// Value of a client, by the client's emitter.
 type HookSharedValue interface {
 	SharedValue(event Event)
 }

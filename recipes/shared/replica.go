@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
-	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/state"
 )
 
@@ -21,9 +20,8 @@ type replica struct {
 	events event.Source
 	seed   []byte
 
-	life         follow.Life
-	loop         follow.Loop // live's
-	waitForHooks func()      // live's
+	life follow.Life
+	loop follow.Loop // live's
 
 	mu     sync.Mutex           // protects the following fields
 	now    *sharednode.Snapshot // nil until something is known
@@ -33,7 +31,7 @@ type replica struct {
 func newReplica(client *framework.Client, path string, seed []byte) (*replica, error) {
 	r := &replica{
 		Node: sharednode.Node{Client: client, Path: path}, events: event.Of(client, path),
-		seed: seed, waitForHooks: func() {},
+		seed: seed,
 	}
 	r.loop.Recovery = follow.Recovery{
 		Client: client, What: "shared value", About: r.events.Path,
@@ -128,24 +126,16 @@ func (r *replica) takeLocked(s *sharednode.Snapshot) {
 	r.life.Tell()
 }
 
-// live follows the node until ctx ends, or an error ends it. The requests do
-// not wait for a hook.
-func (r *replica) live(ctx context.Context) error {
-	ctx, r.waitForHooks = trace.Unblocked(ctx, r.Client)
-	return r.follow(ctx)
-}
-
 func (r *replica) finish(why error) {
 	if r.life.UnlessWanted(why) != nil {
 		r.events.Emit(eventEnds, why)
 	}
 	r.life.End(why)
-	r.waitForHooks()
 }
 
-// follow reads the node, and again whenever its watch has fired, and when the
+// live reads the node, and again whenever its watch has fired, and when the
 // connection was interrupted. It returns the error that ends it.
-func (r *replica) follow(ctx context.Context) error {
+func (r *replica) live(ctx context.Context) error {
 	var watch *framework.Watch
 	defer func() { stopWatch(watch) }()
 	r.loop.Look = func(inSession context.Context, _ *framework.Session) error {

@@ -33,7 +33,7 @@ type Hook func(s Source)
 func Call[H any](kind framework.HookKind[H], call func(H)) Hook {
 	return func(s Source) {
 		for _, h := range kind.Of(s.client) {
-			s.Post(func() { call(h) })
+			insider.Of(s.client).Emit(func() { call(h) })
 		}
 	}
 }
@@ -43,17 +43,12 @@ type Source struct {
 	client *framework.Client
 	key    string // names the path in the log
 	path   string
-	teller insider.Teller // nil for a client without hooks
 }
 
 // Of returns the source of the events of an object. An empty path is not in the
-// log. The hooks are called one after the other, in the order of the events. A
-// hook that blocks holds up nobody but the later calls of this object.
+// log.
 func Of(c *framework.Client, path string) Source {
-	if c == nil {
-		return Source{}
-	}
-	return Source{client: c, key: semconv.ZNodePath, path: path, teller: insider.Of(c).NewTeller()}
+	return Source{client: c, key: semconv.ZNodePath, path: path}
 }
 
 // OfLock is Of for a lock or a leadership.
@@ -77,7 +72,8 @@ func (s Source) Path() slog.Attr {
 
 // Emit tells of an event. The cause is the error behind it, or nil. The line in
 // the log has it, unless there are attributes, which the line has in its place.
-// Emit does not wait for the log's handler, nor for a hook.
+// The client's emitter writes the line and calls the hooks, in the order of the events. So Emit may be
+// called with a mutex held.
 func (s Source) Emit(k Kind, cause error, attrs ...slog.Attr) {
 	if s.client == nil {
 		return
@@ -93,21 +89,14 @@ func (s Source) Emit(k Kind, cause error, attrs ...slog.Attr) {
 }
 
 func (s Source) log(level slog.Level, line string, attrs []slog.Attr) {
-	if line == "" {
+	logger := framework.Extend(s.client).Logger()
+	if line == "" || logger.Handler() == slog.DiscardHandler {
 		return
 	}
 	if s.path != "" {
 		attrs = append([]slog.Attr{s.Path()}, attrs...)
 	}
-	framework.Extend(s.client).Logger().LogAttrs(context.Background(), level, line, attrs...)
-}
-
-// Post makes a call of a hook behind those before it. For a client without hooks,
-// it makes none.
-func (s Source) Post(call func()) {
-	if s.teller != nil {
-		s.teller.Post(call)
-	}
+	insider.Of(s.client).Emit(func() { logger.LogAttrs(context.Background(), level, line, attrs...) })
 }
 
 // Cause is the attribute of a line in the log that says why something happened.

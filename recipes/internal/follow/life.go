@@ -31,9 +31,7 @@ type Life struct {
 	Run func(ctx context.Context) error
 
 	// Finish, if not nil, is called when Run has ended, with the reason of that.
-	// It tells of the end and tidies up, and may call End before it returns. If
-	// the user's code has ended the goroutine of Run, or has panicked, Finish is
-	// called on another one: a panic does not wait for it.
+	// It tells of the end and tidies up, and may call End before it returns.
 	Finish func(reason error)
 
 	// GaveUp returns the error of a Wait whose context has ended, as
@@ -48,10 +46,6 @@ type Life struct {
 	mu      sync.Mutex    // protects the following field
 	changed chan struct{} // closed by Tell; nil if nobody waits for that
 }
-
-// ErrNoReturn is the reason of a life whose goroutine the user's code has ended,
-// as runtime.Goexit does.
-var ErrNoReturn = errors.New("function of the user's has ended its goroutine")
 
 // unborn is over.
 var unborn = func() context.Context {
@@ -75,25 +69,17 @@ func (l *Life) Start() error {
 }
 
 func (l *Life) live() {
-	err, returned := ErrNoReturn, false
-	defer func() {
-		err = cmp.Or(context.Cause(l.living), err) // Run may have seen it in another error
-		leave := func(context.Context) { l.leave(err, l.Finish) }
-		if returned || !framework.Extend(l.Client).Go(leave) {
-			leave(l.living)
-		}
-	}()
-	err = l.Run(l.living)
-	returned = true
+	err := l.Run(l.living)
+	l.leave(cmp.Or(context.Cause(l.living), err), l.Finish) // Run may have seen the cause in another error
 }
 
 func (l *Life) leave(reason error, finish func(error)) {
-	defer l.vanish(nil)
-	defer l.die(reason)
-	defer l.End(reason)
 	if finish != nil {
 		finish(reason)
 	}
+	l.End(reason)
+	l.die(reason)
+	l.vanish(nil)
 }
 
 // Stop has the life end, with the reason Closed unless it has ended before.

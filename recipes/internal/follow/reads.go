@@ -122,9 +122,7 @@ type Slots chan struct{}
 
 // Each calls f with the numbers from 0 up to n, each on a goroutine of its own,
 // and waits for all of them. After an error it begins no more calls. It returns
-// the error of the lowest number that has one. A call whose goroutine the user's
-// code has ended has ErrNoReturn: nobody may take it for one that has found
-// nothing.
+// the error of the lowest number that has one.
 func (s Slots) Each(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var calls sync.WaitGroup
@@ -136,14 +134,10 @@ func (s Slots) Each(n int, f func(i int) error) error {
 			break
 		}
 		calls.Go(func() {
-			errs[i] = ErrNoReturn
-			defer func() {
-				if errs[i] != nil {
-					failed.Store(true)
-				}
-				<-s
-			}()
-			errs[i] = f(i)
+			if errs[i] = f(i); errs[i] != nil {
+				failed.Store(true)
+			}
+			<-s
 		})
 	}
 	calls.Wait()

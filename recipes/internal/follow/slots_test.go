@@ -2,7 +2,6 @@ package follow_test
 
 import (
 	"errors"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -49,26 +48,15 @@ func TestSlotsAreShared(t *testing.T) {
 	})
 }
 
-// A call that fails, or does not return, is the last one that begins.
+// A call that fails is the last one that begins.
 func TestSlotsAfterACallThatFails(t *testing.T) {
-	for name, end := range map[string]func() error{
-		"error":     func() error { return errOther },
-		"no return": func() error { runtime.Goexit(); return nil },
-	} {
-		t.Run(name, func(t *testing.T) {
-			calls := 0
-			err := make(follow.Slots, 1).Each(10, func(i int) error {
-				if calls++; i == 4 {
-					return end()
-				}
-				return nil
-			})
-			want := errOther
-			if name == "no return" {
-				want = follow.ErrNoReturn
-			}
-			require.ErrorIs(t, err, want)
-			require.Equal(t, 5, calls)
-		})
-	}
+	calls := 0
+	err := make(follow.Slots, 1).Each(10, func(i int) error {
+		if calls++; i == 4 {
+			return errOther
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, errOther)
+	require.Equal(t, 5, calls)
 }

@@ -19,25 +19,25 @@ type Attempt struct {
 // Traced traces an acquire from its begin to its end, and to the begin of the
 // hold. The lease has the values of ctx, and not those that tracing adds for
 // the acquire.
-func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*Hold, error)) (*Lease, error) {
+func Traced(
+	ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*Hold, error),
+) (lease *Lease, err error) {
 	since := time.Now()
 	during, told := trace.StartAcquire(ctx, a)
-	defer told.EndedByPanic()
 	h, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told})
 	if err != nil {
 		told.Ended(EndOf(nil, err))
 		return nil, err
 	}
-	lease, complete := h.LeaseOf(ctx), false
+	won := h.LeaseOf(ctx)
 	defer func() {
-		if !complete { // the user's tracer has panicked, and no caller will get the lease
-			lease.Release(ctx)
+		if lease == nil { // a hook has panicked
+			won.Release(ctx)
 		}
 	}()
 	told.Ended(EndOf(h, nil))
-	h.startTrace(lease, a, told)
-	complete = true
-	return lease, nil
+	h.startTrace(won, a, told)
+	return won, nil
 }
 
 // EndOf describes the end of an acquire for a tracer. The hold is nil if there

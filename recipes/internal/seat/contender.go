@@ -111,7 +111,7 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 
 // queue creates our node, unless there is one, and returns nil when it is admitted. In
 // every other case it has the node deleted, or leaves it to another goroutine.
-func (c *contender) queue(ctx context.Context) error {
+func (c *contender) queue(ctx context.Context) (end error) {
 	c.seen, c.told, c.own, c.listed, c.excluding = NotAdmitted{}, false, nil, time.Time{}, false
 	if c.node.Path == "" {
 		if err := c.enter(ctx); err != nil {
@@ -119,12 +119,12 @@ func (c *contender) queue(ctx context.Context) error {
 		}
 	}
 	c.wasQueued = true
-	over := false
 	defer func() {
-		if !over { // the user's code has panicked, such as a context
+		if reason.Is(end, errAgain) { // a hook has panicked
 			c.discard(Ended)
 		}
 	}()
+	end = errAgain
 	for {
 		err := c.step(ctx)
 		switch {
@@ -137,7 +137,6 @@ func (c *contender) queue(ctx context.Context) error {
 			c.abandon(ctx, err)
 		}
 		if !reason.Is(err, errAgain) {
-			over = true
 			return err
 		}
 	}

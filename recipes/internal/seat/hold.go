@@ -72,7 +72,7 @@ func Reenter(ctx context.Context, key any) (*Lease, error) {
 	if joined, err := h.Join(); !joined {
 		return nil, err
 	}
-	h.Trace().Reentered(ctx)
+	h.Trace().Reentered()
 	return h.LeaseOf(ctx), nil
 }
 

@@ -52,38 +52,32 @@ func (w *waiter) isShared() bool { return w.of.isShared() }
 
 // serve does what the waiter's roles ask for, until it has a hold or an error.
 func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
-	served := false
 	defer func() {
-		if !served { // the user's code has panicked: a tracer, an ACL provider, a context
+		if h == nil && err == nil { // a hook or an ACL provider has panicked
 			q.leave(Ended, w)
 		}
 	}()
 	for {
-		if err = q.wait(ctx, a, w, ahead); err != nil {
-			served = true
+		if err := q.wait(ctx, a, w, ahead); err != nil {
 			return nil, err
 		}
 		switch {
 		case w.role == drives:
-			h, err = q.drive(ctx, a, w)
+			return q.drive(ctx, a, w)
 		case w.role == fails:
 			refusal := *w.failed
-			err = w.of.Refuse(ctx, &refusal)
+			return nil, w.of.Refuse(ctx, &refusal)
 		case ctx.Err() != nil:
-			err = q.refuseGone(ctx, w)
+			return nil, q.refuseGone(ctx, w)
 		case w.role == looks:
 			q = w.seat.reading.lookAgain(ctx, w, a.Wait)
-			continue
 		case !w.hold.isTrusted() || w.hold.seat.isRequested():
 			q = q.sendBack(w, a.Wait)
-			continue
 		default:
-			h = w.hold
 			a.Trace.HandedOver()
-			holdAtLeast(h)
+			holdAtLeast(w.hold)
+			return w.hold, nil
 		}
-		served = true
-		return h, err
 	}
 }
 

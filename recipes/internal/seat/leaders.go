@@ -45,12 +45,10 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 		return h.giveUp(ctx)
 	case reason.Is(cause, ErrRevoked), reason.Is(cause, framework.ErrSuspended) && s.session().Context().Err() == nil:
 		h.Stopped()
-		defer h.Trace().Wait(ctx)
 		return s.giveBack(ctx, h)
 	default:
 		s.lose(cause)
 		h.abandon(cause)
-		h.Trace().Wait(ctx)
 		return nil
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -156,8 +155,6 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 		return ErrReleased
 	case lost && p.last:
 		h.abandon(p.cause)
-		// What the tracer records is not lost if the program ends.
-		h.Trace().Wait(insider.Of(h.seat.client).WhileConnected(ctx, p.connection))
 		return p.cause
 	case lost:
 		return p.cause

@@ -79,7 +79,7 @@ func (m *minimumHold) begin() bool {
 func (m *minimumHold) rest(ctx context.Context) {
 	s := m.hold.seat
 	s.forget()
-	defer func() { // also if the user's code panics, such as a context
+	defer func() { // also if a hook panics
 		if !framework.Extend(s.client).Go(m.run) { // the client is closed
 			s.vacate()
 		}
@@ -95,7 +95,7 @@ func (m *minimumHold) rest(ctx context.Context) {
 // After a lost reply, the write is made again over the same version: it is refused if
 // the first one was applied.
 func (m *minimumHold) tell(ctx context.Context) {
-	h, s := m.hold, m.hold.seat
+	s := m.hold.seat
 	q := s.lane
 	q.mu.Lock()
 	if !q.key.exactData {
@@ -111,7 +111,7 @@ func (m *minimumHold) tell(ctx context.Context) {
 		_, err := s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten)
 		return err
 	}
-	under, done := h.duringRelease(ctx)
+	under, done := WhileConnected(ctx, s.session())
 	defer done()
 	if err := write(under); err != nil && !framework.IsRefusal(err) {
 		recovery := follow.Recovery{Client: s.client, Ends: framework.IsRefusal}

@@ -141,16 +141,10 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	for i, r := range results[:t.N] {
 		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
 	}
-	given := false
-	defer func() {
-		if !given { // the caller has gone, or the caller's context has panicked
-			deleteInBackground(of.Client, nodes)
-		}
-	}()
 	if err := granted(ctx); err != nil {
+		deleteInBackground(of.Client, nodes)
 		return nil, err
 	}
-	given = true
 	return nodes, nil
 }
 

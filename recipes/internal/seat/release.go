@@ -24,21 +24,23 @@ func (h *Hold) mayHandOn() bool {
 // only if no other contender queues, which may take a request. That comes first, and
 // everything is judged again after it.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
-	s := h.seat
-	defer func() { h.Trace().Released(ctx, err) }()
-	if s.lane != nil {
-		if h.policy.Idle > 0 {
-			h.heedOthers(ctx)
+	s, next := h.seat, goesBack
+	defer func() { h.Trace().Released(err) }()
+	defer func() {
+		if next == goesBack { // also if a hook panics before that is decided
+			err = s.giveBack(ctx, h)
 		}
-		switch s.lane.decideRelease(h) {
-		case stays:
-			return nil
-		case rests:
-			s.minimum.rest(ctx)
-			return nil
-		}
+	}()
+	if s.lane == nil {
+		return nil
 	}
-	return s.giveBack(ctx, h)
+	if h.policy.Idle > 0 {
+		h.heedOthers(ctx)
+	}
+	if next = s.lane.decideRelease(h); next == rests {
+		s.minimum.rest(ctx)
+	}
+	return nil
 }
 
 // giveUpSoon is giveUp for callers that do not wait without a connection. It
@@ -110,21 +112,10 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.become(Leaving)
 	s.unwatch()
 	waive(s)
-	answered := false
-	defer func() {
-		if !answered { // the user's code has panicked, such as a context
-			deleteInBackground(s.client, s.nodes)
-			s.vacate()
-		}
-		s.gone(err)
-	}()
-	ctx, told := h.Trace().During(ctx, s.client)
-	defer told()
+	defer func() { s.gone(err) }()
 	wait := s.beginDelete(ctx)
 	s.vacate()
-	err = wait()
-	answered = true
-	return err
+	return wait()
 }
 
 // vacate lets the next goroutine have another seat, if goroutines wait for this one.
@@ -157,15 +148,19 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 // deleteSeveral deletes several nodes in one transaction. If that fails, such as
 // because one of them is gone, they are deleted one by one, the last first.
 func (s *Seat) deleteSeveral(ctx context.Context) error {
+	left := s.nodes
+	defer func() { deleteInBackground(s.client, left) }() // if a hook panics
 	ops := make([]framework.TxnOp, len(s.nodes))
 	for i, n := range s.nodes {
 		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
 	}
 	if _, err := s.client.Transaction(ctx, ops...); err == nil {
+		left = nil
 		return nil
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
+		left = left[:len(left)-1] // Delete sees to this one
 		err := s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
 		errs = append(errs, uninterrupted(ctx, n.Path, err))
 	}
@@ -210,18 +205,6 @@ func WhileConnected(ctx context.Context, s *framework.Session) (context.Context,
 // the caller's context has ended.
 type interruption struct{ error }
 
-// duringRelease returns a context for the requests of a release, before the
-// nodes are deleted. It ends when the connection breaks. The function returned must
-// be called after them.
-func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func()) {
-	under, end := WhileConnected(ctx, h.seat.session())
-	under, wait := h.Trace().During(under, h.seat.client)
-	return under, func() {
-		wait()
-		end()
-	}
-}
-
 // RefusalsIn returns the part of a release's error that its caller can act on:
 // the server refuses to delete a node. The client retries all other deletions
 // by itself.
@@ -263,7 +246,7 @@ func (h *Hold) mayPark() bool {
 // watchAlone is the function watchAlone for a release, whose requests end with the
 // connection.
 func (h *Hold) watchAlone(ctx context.Context) *framework.Watch {
-	under, done := h.duringRelease(ctx)
+	under, done := WhileConnected(ctx, h.seat.session())
 	defer done()
 	return watchAlone(under, h.seat)
 }
@@ -279,15 +262,7 @@ func (h *Hold) heedOthers(ctx context.Context) {
 	if !needed {
 		return
 	}
-	answered := false
-	defer func() {
-		if !answered { // the user's code has panicked, such as a context
-			h.drop()
-		}
-	}()
-	watch := h.watchAlone(ctx)
-	answered = true
-	if watch != nil {
+	if watch := h.watchAlone(ctx); watch != nil {
 		q.mu.Lock()
 		heedLocked(s, watch)
 		q.mu.Unlock()

@@ -105,7 +105,7 @@ func (s *several) release(ctx context.Context) (err error) {
 	for i, l := range slices.Backward(leases) {
 		partings[i] = l.part()
 	}
-	for i, l := range leases { // deferred, so that each is finished even if the code of the user panics in another
+	for i, l := range leases { // deferred, so that each is finished even if a hook panics in another
 		defer func() { err = errors.Join(err, l.finish(ctx, partings[i])) }()
 	}
 	return nil

@@ -32,9 +32,9 @@ func TestNoTracerNoAllocation(t *testing.T) {
 	h, lease := aHold(ctx, c)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		h.startTrace(lease, what, nil)
-		h.Trace().Reentered(ctx)
+		h.Trace().Reentered()
 		h.Trace().Revoked()
-		h.Trace().Released(ctx, nil)
+		h.Trace().Released(nil)
 	}))
 }
 

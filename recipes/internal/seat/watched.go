@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
 // watched is what a seat knows of its nodes while it holds the lock: whether
@@ -140,7 +139,6 @@ func (s *Seat) look(i int, own *ownWatch) {
 // that may not read its own node keeps its lock, and goes on trying. So does one
 // whose credentials are refused: the session may survive that.
 func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
-	ctx, _ = trace.Unblocked(ctx, s.client)
 	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -19,7 +18,6 @@ type Acquire struct {
 	hold Hold // here, so that both are one allocation
 
 	to         []locktrace.AcquireTracer // the hooks' answers
-	over       bool                      // Ended was called
 	handedOver bool
 	downgraded bool
 }
@@ -50,18 +48,9 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 	if t == nil {
 		return
 	}
-	t.over = true
 	end.HandedOver, end.Downgraded = t.handedOver, t.downgraded
 	for _, to := range t.to {
 		to.Ended(end)
-	}
-}
-
-// EndedByPanic is for a defer. If Ended was not called, the user's code has
-// panicked, such as a Locker in a multi-lock.
-func (t *Acquire) EndedByPanic() {
-	if t != nil && !t.over {
-		t.Ended(locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.ErrPanicked})
 	}
 }
 

@@ -1,7 +1,6 @@
 // Package trace reports acquires and holds to a client's tracer and its log. It
 // knows nothing of locks, but only passes on what they report.
 //
-// An acquire waits for its tracer. All that happens during a hold, and follows its
-// end, calls the tracer through an insider.Teller. So a tracer that hangs delays a
-// release for a bounded time.
+// The goroutine of an acquire calls the acquire's tracers. The client's emitter calls
+// the tracers of a hold, in the order of what happens, so that nothing follows the end.
 package trace

@@ -13,32 +13,32 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
+var hookHoldEnded = framework.NewHookKind[locktrace.HookHoldEnded]()
+
 // Hold reports one hold to the hooks and the log. The nil *Hold reports nothing.
 type Hold struct {
-	of     locktrace.Acquire
-	what   locktrace.Hold
-	to     []locktrace.HoldTracer // the hooks' answers
-	teller insider.Teller         // calls them; nil if no hook was told of the acquire
-	ctx    context.Context        // the first lease's work's, for the log
+	of   locktrace.Acquire
+	what locktrace.Hold
+	to   []locktrace.HoldTracer // the hooks' answers
+	ctx  context.Context        // the first lease's work's, for the log
 
 	revoked sync.Once // for the report that the lock is asked for
 	ended   sync.Once // for the report of the end
+	over    bool      // Ended was called; only the emitter's calls use it
 }
 
 // StartHold reports the beginning of a hold. The argument held is the context
 // of its first lease. StartHold returns the context to work in. The Hold is nil
-// if the acquire was not reported and the client has no log. Whether the log takes
-// the line of a loss is asked at the loss: the question is a call of the user's code.
+// if the acquire was not reported, and the client has no log and no hook for the end.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	if acquired == nil {
-		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler {
+		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler && len(hookHoldEnded.Of(of.Client)) == 0 {
 			return nil, held
 		}
 		return &Hold{of: of, what: what, ctx: held}, held
 	}
 	h := &acquired.hold
 	h.of, h.what = of, what
-	h.teller = insider.Of(of.Client).NewTeller()
 	h.ctx = h.startAll(held, acquired.to)
 	return h, h.ctx
 }
@@ -56,13 +56,16 @@ func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) con
 }
 
 // isTraced reports whether there is a hook to call.
-func (h *Hold) isTraced() bool { return h != nil && h.teller != nil }
+func (h *Hold) isTraced() bool { return h != nil && len(h.to) > 0 }
 
-// tell makes a call for each hook that has heard of the beginning, and does not
-// wait for it.
+// tell has the client's emitter make a call for each hook that was told of the
+// beginning.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
-		h.teller.Post(func() {
+		insider.Of(h.of.Client).Emit(func() {
+			if h.over {
+				return
+			}
 			for _, to := range h.to {
 				call(to)
 			}
@@ -70,19 +73,8 @@ func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	}
 }
 
-// Wait returns when the tracer has got all reports, or when that takes too
-// long.
-func (h *Hold) Wait(ctx context.Context) {
-	if h.isTraced() {
-		h.teller.Wait(ctx)
-	}
-}
-
-// Reentered reports another lease of the hold, and waits for the tracer.
-func (h *Hold) Reentered(ctx context.Context) {
-	h.tell(locktrace.HoldTracer.Reentered)
-	h.Wait(ctx)
-}
+// Reentered reports another lease of the hold.
+func (h *Hold) Reentered() { h.tell(locktrace.HoldTracer.Reentered) }
 
 // Revoked reports, once, that the lock is asked for.
 func (h *Hold) Revoked() {
@@ -93,20 +85,24 @@ func (h *Hold) Revoked() {
 
 // Overrun reports work that goes on, until the returned function is called.
 func (h *Hold) Overrun() (over func()) {
-	var returned []func() // only the teller's calls use it
-	h.tell(func(to locktrace.HoldTracer) {
-		if call := to.Overrun(); call != nil {
-			returned = append(returned, call)
+	var returned []func() // only the emitter's calls use it
+	if !h.isTraced() {
+		return func() {}
+	}
+	emit := insider.Of(h.of.Client).Emit
+	emit(func() {
+		for _, to := range h.to {
+			if call := to.Overrun(); call != nil {
+				returned = append(returned, call)
+			}
 		}
 	})
 	return func() {
-		if h.isTraced() {
-			h.teller.Post(func() {
-				for _, call := range returned {
-					call()
-				}
-			})
-		}
+		emit(func() {
+			for _, call := range returned {
+				call()
+			}
+		})
 	}
 }
 
@@ -125,43 +121,31 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	})
 }
 
-// Released reports that a release is done, or has been left to the client, and
-// waits for the tracer.
-func (h *Hold) Released(ctx context.Context, err error) {
+// Released reports that a release is done, or has been left to the client.
+func (h *Hold) Released(err error) {
 	if h == nil {
 		return
 	}
 	h.ended.Do(func() {
 		h.tellEnded(locktrace.EndReleased, err)
 	})
-	h.Wait(ctx)
 }
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
-	if h.isTraced() { // the function takes an allocation
-		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: cause, Err: err}) })
+	those := hookHoldEnded.Of(h.of.Client)
+	if len(h.to) == 0 && len(those) == 0 {
+		return
 	}
-}
-
-// During returns a context for the requests of a release. If the hold is
-// traced, its end is reported after them. The returned function waits until the
-// tracer has been told of them, or that takes too long.
-func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	if h.isTraced() {
-		return h.teller.Context(ctx), func() {}
-	}
-	return Unblocked(ctx, c)
-}
-
-// Unblocked returns a context for requests that the client's hooks do not
-// delay, if there are any. The returned function waits until the tracer has been
-// told of them, or that takes too long.
-func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	teller := insider.Of(c).NewTeller()
-	if teller == nil {
-		return ctx, func() {}
-	}
-	return teller.Context(ctx), func() { teller.Wait(ctx) }
+	insider.Of(h.of.Client).Emit(func() {
+		h.over = true
+		end := locktrace.HoldEnd{Cause: cause, Err: err}
+		for _, to := range h.to {
+			to.Ended(end)
+		}
+		for _, hook := range those {
+			hook.HoldEnded(h.of, h.what, end)
+		}
+	})
 }
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
@@ -180,5 +164,8 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 		slog.Int64(semconv.LockToken, h.what.Token),
 		slog.String(semconv.LockEnd, string(kind)),
 		slog.Any(semconv.Cause, cause))
-	framework.Extend(h.of.Client).Logger().LogAttrs(h.ctx, level, "lock lost", attrs...)
+	logger := framework.Extend(h.of.Client).Logger()
+	if logger.Handler() != slog.DiscardHandler {
+		insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
+	}
 }
