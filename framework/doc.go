@@ -46,9 +46,10 @@
 // node is sent, a guard kills its process. Then the event is emitted:
 //
 //   - The goroutine of a call makes the calls about it: the start and the end of an
-//     operation, and each step of an acquire up to the start of the hold.
+//     operation, each step of an acquire up to the start of the hold, and the end of
+//     the hold by its release.
 //   - One goroutine of the client, the emitter, makes all other calls, one after the
-//     other and in the order of the events: connection states, revocations and ends of
+//     other and in the order of the events: connection states, revocations and losses of
 //     holds, changes of persistent nodes, caches and directories, and the log lines of
 //     background work. While a call blocks, later calls wait for it in memory.
 //     [Client.Close] waits for the emitter, but no longer than a second.

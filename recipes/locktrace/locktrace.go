@@ -9,9 +9,10 @@ import (
 
 // HookStartAcquire is a clienttrace.Hook that is called for every acquire and every
 // hold of a client. The goroutine of an acquire calls the AcquireTracer, and
-// HoldTracer.Context. The client's emitter makes all other calls of a HoldTracer. So a
-// release does not wait for them: they may come after the release has returned, and
-// Client.Close waits for them. Package framework has the rule for hooks.
+// HoldTracer.Context. A release calls HoldTracer.Ended before it returns. The client's
+// emitter makes all other calls of a HoldTracer. If some of them are not made yet, the
+// emitter calls Ended after them, perhaps after the release has returned. Client.Close
+// waits for the emitter. Package framework has the rule for hooks.
 type HookStartAcquire interface {
 	// StartAcquire is called when an acquire begins, with its context. It
 	// returns the context for the rest of the acquire: ctx itself, or one that
@@ -22,7 +23,7 @@ type HookStartAcquire interface {
 }
 
 // HookHoldEnded is a clienttrace.Hook for programs that need no more than the ends of
-// holds. The client's emitter calls it once for each hold, after HoldTracer.Ended.
+// holds. HoldEnded is called once for each hold, after HoldTracer.Ended.
 type HookHoldEnded interface {
 	HoldEnded(a Acquire, h Hold, end HoldEnd)
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
@@ -22,9 +23,10 @@ type Hold struct {
 	to   []locktrace.HoldTracer // the hooks' answers
 	ctx  context.Context        // the first lease's work's, for the log
 
-	revoked sync.Once // for the report that the lock is asked for
-	ended   sync.Once // for the report of the end
-	over    bool      // Ended was called; only the emitter's calls use it
+	revoked sync.Once    // for the report that the lock is asked for
+	ended   sync.Once    // for the report of the end
+	queued  atomic.Int32 // calls that the emitter has not made yet
+	over    atomic.Bool  // the end is reported: no other call is made, except for Overrun
 }
 
 // StartHold reports the beginning of a hold. The argument held is the context
@@ -62,15 +64,23 @@ func (h *Hold) isTraced() bool { return h != nil && len(h.to) > 0 }
 // beginning.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
-		insider.Of(h.of.Client).Emit(func() {
-			if h.over {
-				return
-			}
+		h.emit(func() {
 			for _, to := range h.to {
-				call(to)
+				if !h.over.Load() {
+					call(to)
+				}
 			}
 		})
 	}
+}
+
+// emit has the client's emitter make a call.
+func (h *Hold) emit(call func()) {
+	h.queued.Add(1)
+	insider.Of(h.of.Client).Emit(func() {
+		call()
+		h.queued.Add(-1)
+	})
 }
 
 // Reentered reports another lease of the hold.
@@ -89,8 +99,7 @@ func (h *Hold) Overrun() (over func()) {
 	if !h.isTraced() {
 		return func() {}
 	}
-	emit := insider.Of(h.of.Client).Emit
-	emit(func() {
+	h.emit(func() {
 		for _, to := range h.to {
 			if call := to.Overrun(); call != nil {
 				returned = append(returned, call)
@@ -98,7 +107,7 @@ func (h *Hold) Overrun() (over func()) {
 		}
 	})
 	return func() {
-		emit(func() {
+		h.emit(func() {
 			for _, call := range returned {
 				call()
 			}
@@ -117,35 +126,41 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 			h.Revoked()
 		}
 		h.logLoss(kind, cause)
-		h.tellEnded(kind, cause)
+		if h.isHeeded() {
+			h.emit(func() { h.tellEnded(kind, cause) })
+		}
 	})
 }
 
-// Released reports that a release is done, or has been left to the client.
+// Released reports that a release is done, or has been left to the client. The hooks are
+// called before Released returns, unless the emitter has other calls for them to make.
 func (h *Hold) Released(err error) {
 	if h == nil {
 		return
 	}
 	h.ended.Do(func() {
-		h.tellEnded(locktrace.EndReleased, err)
+		switch {
+		case !h.isHeeded():
+		case h.queued.Load() == 0:
+			h.tellEnded(locktrace.EndReleased, err)
+		default:
+			h.emit(func() { h.tellEnded(locktrace.EndReleased, err) })
+		}
 	})
 }
 
+// isHeeded reports whether there is a hook to call at the end.
+func (h *Hold) isHeeded() bool { return len(h.to) > 0 || len(hookHoldEnded.Of(h.of.Client)) > 0 }
+
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
-	those := hookHoldEnded.Of(h.of.Client)
-	if len(h.to) == 0 && len(those) == 0 {
-		return
+	h.over.Store(true)
+	end := locktrace.HoldEnd{Cause: cause, Err: err}
+	for _, to := range h.to {
+		to.Ended(end)
 	}
-	insider.Of(h.of.Client).Emit(func() {
-		h.over = true
-		end := locktrace.HoldEnd{Cause: cause, Err: err}
-		for _, to := range h.to {
-			to.Ended(end)
-		}
-		for _, hook := range those {
-			hook.HoldEnded(h.of, h.what, end)
-		}
-	})
+	for _, hook := range hookHoldEnded.Of(h.of.Client) {
+		hook.HoldEnded(h.of, h.what, end)
+	}
 }
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
