@@ -172,6 +172,10 @@ func (h *Hold) Gone() {
 }
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
+	logger := framework.Extend(h.of.Client).Logger()
+	if logger.Handler() == slog.DiscardHandler {
+		return
+	}
 	level := slog.LevelWarn
 	if kind == locktrace.EndClientClosed { // the user wanted that
 		level = slog.LevelInfo
@@ -187,8 +191,5 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 		slog.Int64(semconv.LockToken, h.what.Token),
 		slog.String(semconv.LockEnd, string(kind)),
 		slog.Any(semconv.Cause, cause))
-	logger := framework.Extend(h.of.Client).Logger()
-	if logger.Handler() != slog.DiscardHandler {
-		insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
-	}
+	insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
 }
