@@ -41,8 +41,7 @@ func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *A
 	return start(ctx, a, nil, time.Time{})
 }
 
-// start calls the hooks. A hook may return nil for the context, and for what is told of
-// the acquire.
+// start calls the hooks. A hook may return nil for the context, and for the tracer.
 func start(
 	ctx context.Context, a locktrace.Acquire, recorder *flight.Recorder, since time.Time,
 ) (context.Context, *Acquire) {

@@ -62,8 +62,7 @@ func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) con
 // isTraced reports whether there is a hook to call.
 func (h *Hold) isTraced() bool { return h != nil && len(h.to) > 0 }
 
-// tell has the client's emitter make a call for each hook that was told of the
-// beginning.
+// tell has the client's emitter make a call of each tracer, unless the hold has ended.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
 		insider.Of(h.of.Client).Emit(func() {
