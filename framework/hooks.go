@@ -34,7 +34,7 @@ var (
 	hookStateChanged   = NewHookKind[clienttrace.HookStateChanged]()
 )
 
-// hookFault returns an error if a hook would hear less than its author meant.
+// hookFault returns the error of a hook that cannot be used.
 func hookFault(h clienttrace.Hook) error {
 	if !present(h) {
 		return badArgument("hook", "nil", "must not be nil; leave the option out for none")
@@ -42,10 +42,7 @@ func hookFault(h clienttrace.Hook) error {
 	if invalid, ok := h.(interface{ Err() error }); ok && invalid.Err() != nil {
 		return invalid.Err()
 	}
-	if misfit := hooks.Misfit(h); misfit != "" {
-		return badArgument("hook", fmt.Sprintf("%T", h), misfit)
-	}
-	if len(hooks.HeardBy(h)) == 0 {
+	if !hooks.IsCalled(h) {
 		return badArgument("hook", fmt.Sprintf("%T", h),
 			"has no method for an event; see the interfaces whose names begin with Hook in clienttrace and in the packages of recipes")
 	}

@@ -160,39 +160,6 @@ func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
 	})
 }
 
-// slowTracer takes a minute for each state.
-type slowTracer struct{ *recorder }
-
-func (s slowTracer) StateChanged(change clienttrace.StateChange) {
-	time.Sleep(time.Minute)
-	s.recorder.StateChanged(change)
-}
-
-func TestSlowTracerDelaysNobodyAndMissesNothing(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		slow := slowTracer{&recorder{}}
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Millisecond)}) // until it is observed
-		c := newClient(t, srv, framework.WithHooks(slow))
-		h := observe(t, c)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		begin := time.Now()
-		for range 3 {
-			outage(srv, time.Second)
-			time.Sleep(3 * time.Second)
-			_, _, err := c.Get(t.Context(), "/")
-			require.NoError(t, err)
-		}
-		require.Equal(t, 12*time.Second, time.Since(begin))
-		seen := h.seen()
-		time.Sleep(24 * time.Minute)
-		got := slow.states()
-		require.Len(t, got, len(seen))
-		for i, s := range seen {
-			require.Equal(t, s, got[i].State)
-		}
-	})
-}
-
 // idle is a hook that hears of operations, and does nothing.
 type idle struct{}
 

@@ -97,9 +97,7 @@ func WithLogger(l *slog.Logger) Option {
 //
 // If a hook has a method Err() error, New returns the error of that method. The
 // hook of tracing.New has one for options that it cannot use. A hook that is
-// nil, or has no method for an event, is an error of New, too. So is a hook with a
-// method that has an event's name, but another type or a pointer receiver, so that the
-// client cannot call it.
+// nil, or has no method for an event, is an error of New, too.
 func WithHooks(h ...clienttrace.Hook) Option {
 	return func(c *config) {
 		for _, hook := range h {

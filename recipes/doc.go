@@ -44,6 +44,7 @@
 //	                                   holder that has lost its lock
 //	locktrace.HookStartAcquire         your own tracing system; package
 //	                                   tracing is for OpenTelemetry
+//	locktrace.HookHoldEnded            to count lost locks
 //
 // Apache Curator's recipes have the same paths, node names and modes, so Java
 // and Go processes may contend for the same lock. The tests of package

@@ -4,6 +4,7 @@ package hooks
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -24,16 +25,12 @@ func Register[T any]() Kind[T] {
 	return Kind[T]{}
 }
 
-// HeardBy returns the interfaces of the events that a hook wants to hear of.
-func HeardBy(hook any) (heard []reflect.Type) {
+// IsCalled reports whether a hook has a method for an event.
+func IsCalled(hook any) bool {
 	mu.Lock()
 	defer mu.Unlock()
-	for _, kind := range known {
-		if t := reflect.TypeOf(hook); t != nil && t.Implements(kind) {
-			heard = append(heard, kind)
-		}
-	}
-	return heard
+	t := reflect.TypeOf(hook)
+	return t != nil && slices.ContainsFunc(known, t.Implements)
 }
 
 // List are the hooks of one client. It finds those of a kind once.

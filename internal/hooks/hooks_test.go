@@ -1,7 +1,6 @@
 package hooks_test
 
 import (
-	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,10 +38,11 @@ func TestEachHookIsAskedByItself(t *testing.T) {
 	require.Empty(t, begun.Of(hooks.NewList(nil)))
 }
 
-func TestWhatAHookHears(t *testing.T) {
-	require.Equal(t, []reflect.Type{reflect.TypeFor[hookBegun](), reflect.TypeFor[hookEnded]()}, hooks.HeardBy(both{}))
-	require.Empty(t, hooks.HeardBy(nil))
-	require.Empty(t, hooks.HeardBy("hears of nothing"))
+func TestHookThatIsNeverCalled(t *testing.T) {
+	require.True(t, hooks.IsCalled(beginner{}))
+	require.True(t, hooks.IsCalled(both{}))
+	require.False(t, hooks.IsCalled(nil))
+	require.False(t, hooks.IsCalled("hears of nothing"))
 }
 
 func TestKindsAreFoundWithoutAllocations(t *testing.T) {

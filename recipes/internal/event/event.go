@@ -72,8 +72,8 @@ func (s Source) Path() slog.Attr {
 
 // Emit tells of an event. The cause is the error behind it, or nil. The line in
 // the log has it, unless there are attributes, which the line has in its place.
-// The client's emitter writes the line and calls the hooks, in the order of the events. So Emit may be
-// called with a mutex held.
+// The client's emitter writes the line and calls the hooks, in the order of the events.
+// So Emit may be called with a mutex held.
 func (s Source) Emit(k Kind, cause error, attrs ...slog.Attr) {
 	if s.client == nil {
 		return

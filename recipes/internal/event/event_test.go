@@ -32,22 +32,16 @@ var (
 
 var errTest = errors.New("why")
 
-// tested is a hook that blocks until its channel is closed.
-type tested struct {
-	open chan struct{}
-	told chan string
-}
+// tested is a hook that hands on what happens.
+type tested chan string
 
-func (h tested) Tested(what string) {
-	<-h.open
-	h.told <- what
-}
+func (h tested) Tested(what string) { h <- what }
 
 func withClient(t *testing.T, test func(c *framework.Client, h tested, log *recipetest.Log)) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		var log recipetest.Log
-		h := tested{make(chan struct{}), make(chan string, 9)}
+		h := make(tested, 9)
 		c, err := framework.New(srv.Addr()+"/root", framework.WithDialer(srv.Dialer()), framework.WithHooks(h),
 			framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		require.NoError(t, err)
@@ -69,17 +63,15 @@ func last(log *recipetest.Log) string {
 // One call reports an event to log and hooks.
 func TestAnEventIsToldToAll(t *testing.T) {
 	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
-		close(h.open)
 		event.Of(c, "/a").Emit(eventEnds, errTest)
 		require.Equal(t, `level=WARN msg="it ends" curator.znode.path=/root/a curator.cause=why`, last(log))
-		require.Equal(t, "ends", <-h.told)
+		require.Equal(t, "ends", <-h)
 	})
 }
 
 // What a row of the table leaves out is not told.
 func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
-		close(h.open)
 		s := event.Of(c, "/a")
 		s.At("/a/b").Emit(eventBegins, errTest, event.Session(-1))
 		require.Equal(t, `level=INFO msg="it begins" curator.znode.path=/root/a/b curator.session.id=0xffffffffffffffff`, last(log))

@@ -119,12 +119,12 @@ func (c *contender) queue(ctx context.Context) (end error) {
 		}
 	}
 	c.wasQueued = true
+	end = errAgain // it stays if a hook panics
 	defer func() {
-		if reason.Is(end, errAgain) { // a hook has panicked
+		if reason.Is(end, errAgain) {
 			c.discard(Ended)
 		}
 	}()
-	end = errAgain
 	for {
 		err := c.step(ctx)
 		switch {

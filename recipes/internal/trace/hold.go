@@ -60,8 +60,7 @@ func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) con
 // isTraced reports whether there is a hook to call.
 func (h *Hold) isTraced() bool { return h != nil && len(h.to) > 0 }
 
-// tell has the client's emitter make a call for each hook that was told of the
-// beginning.
+// tell has the client's emitter make a call of each tracer, unless the hold has ended.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
 		h.emit(func() {
@@ -164,6 +163,10 @@ func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 }
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
+	logger := framework.Extend(h.of.Client).Logger()
+	if logger.Handler() == slog.DiscardHandler {
+		return
+	}
 	level := slog.LevelWarn
 	if kind == locktrace.EndClientClosed { // the user wanted that
 		level = slog.LevelInfo
@@ -179,8 +182,5 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 		slog.Int64(semconv.LockToken, h.what.Token),
 		slog.String(semconv.LockEnd, string(kind)),
 		slog.Any(semconv.Cause, cause))
-	logger := framework.Extend(h.of.Client).Logger()
-	if logger.Handler() != slog.DiscardHandler {
-		insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
-	}
+	insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
 }
