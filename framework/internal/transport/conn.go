@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/proto"
@@ -40,7 +41,6 @@ type Conn struct {
 	requestedSession int64 // session id in the ConnectRequest
 	connectSentAt    time.Time
 	inflight         inflight
-	proofs           []proof   // see confirmed; oldest first
 	waiters          list.List // each element is a *Waiter; oldest first
 	waitingWatches   int       // how many of them set persistent watches
 	ending           bool      // by the peer or by us
@@ -286,6 +286,16 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	}
 	c.admitWaitersLocked()
 	return call, sent, true
+}
+
+// handleNotification passes a watch event on. One without an absolute path is about
+// no node that anybody watches.
+func (c *Conn) handleNotification(r reply) error {
+	ev, err := parseEvent(r)
+	if err == nil && strings.HasPrefix(ev.Path, "/") && c.link.cfg.Fired != nil {
+		c.link.cfg.Fired(ev)
+	}
+	return err
 }
 
 // SetReadDeadline is how the library notices a server that has gone silent.
