@@ -17,7 +17,7 @@ type handshake struct {
 	done     bool
 	response []byte           // held back until the handshake is done
 	ping     *firstPing       // not answered yet, or nil
-	auths    map[int32]string // schemes by xid, not answered yet
+	auths    map[int32]string // schemes by xid; the answer removes one
 }
 
 // Credentials prove to the server who the client is.
