@@ -126,3 +126,11 @@ func parentOf(path string) string {
 func childOf(parent, name string) string {
 	return strings.TrimSuffix(parent, "/") + "/" + name
 }
+
+func (e *entry) copy() (known known) {
+	known.listed = -1
+	if e != nil {
+		known.node, known.listed = e.node, e.listed
+	}
+	return known
+}
