@@ -91,7 +91,7 @@ func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string
 // such a node: it counts as gone.
 type givenUp struct {
 	mu    sync.Mutex
-	below map[string]map[string]bool // the prefixes of the names, by the parent
+	below map[string]map[string]bool // the prefixes of the names, by the parent; remove removes both
 }
 
 // protectedNode is a node that a call makes, and that its id tells from others.

@@ -16,6 +16,7 @@ import (
 //     its path may be missing.
 //   - A name of a package, such as `seat.Lock.Acquire` or `seat.edges`, is
 //     declared there, outside of tests. It need not be exported.
+//   - A test, such as `TestNames` or `FuzzNames`, is declared in a test file.
 //   - A name that is the text of a link, as in [`seat.Lock.Acquire`](lock.go), is
 //     declared in that file, or in that folder.
 //
@@ -31,7 +32,7 @@ func (c *Code) Names(document string, foreign ...string) error {
 	if err != nil {
 		return err
 	}
-	n := names{folder: path.Dir(document), paths: paths, packages: declaredIn(c.files), foreign: foreign}
+	n := names{folder: path.Dir(document), paths: paths, packages: declaredIn(c.files), tests: testsIn(c.files), foreign: foreign}
 	var problems []error
 	for _, match := range codeFont.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(text), ""), -1) {
 		if problem := n.wrong(match[1], match[2]); problem != "" {
@@ -46,6 +47,7 @@ var (
 	// codeFont is text in code font and, if it is the text of a link, the target.
 	codeFont = regexp.MustCompile("`([^`\n]+)`(?:\\]\\(([^)\\s]+)\\))?")
 	fileName = regexp.MustCompile(`^[\w./-]+\.(?:go|md|mod|svg|yml|patch)$`)
+	testName = regexp.MustCompile(`^(?:Test|Fuzz)[A-Z]\w*$`)
 	codeName = regexp.MustCompile(`^([a-z]\w*)\.([A-Za-z]\w*(?:\.[A-Za-z]\w*)?)(?:\(\))?$`)
 )
 
@@ -54,6 +56,7 @@ type names struct {
 	folder   string // the document's folder
 	paths    []string
 	packages map[string]map[string]bool // what each package, folder and file declares
+	tests    map[string]bool
 	foreign  []string
 }
 
@@ -64,6 +67,9 @@ func (n names) wrong(text, target string) string {
 			return "there is no file " + text
 		}
 		return ""
+	}
+	if testName.MatchString(text) && !n.tests[text] {
+		return "there is no test " + text
 	}
 	match := codeName.FindStringSubmatch(text)
 	if match == nil || slices.Contains(n.foreign, match[1]) {
@@ -95,6 +101,19 @@ func declaredIn(files []source) map[string]map[string]bool {
 			}
 			for _, name := range declared(f.File) {
 				all[key][name] = true
+			}
+		}
+	}
+	return all
+}
+
+// testsIn returns the names of the functions in test files.
+func testsIn(files []source) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range files {
+		if f.isTest() {
+			for _, name := range topLevel(f.File) {
+				all[name] = true
 			}
 		}
 	}

@@ -166,3 +166,12 @@ func (n *node) load(ctx context.Context, op string) (*snapshot, error) {
 	s, err := n.newCall(ctx, nil).readNode(true)
 	return s, n.failed(op, err)
 }
+
+// dropReceipt gives the receipt up, if there is one. Without it, no attempt that is
+// still on its way can be applied.
+func (n *node) dropReceipt() {
+	if n.receipt.path != "" {
+		framework.Extend(n.client).DeleteInBackground(n.receipt.path)
+		n.receipt = receipt{}
+	}
+}

@@ -215,12 +215,3 @@ func (w *write) takeReceipt() error {
 	w.receipt = receipt{path: path, session: created.Session.ID()}
 	return nil
 }
-
-// dropReceipt gives the receipt up, if there is one. Without it, no attempt that is
-// still on its way can be applied.
-func (n *node) dropReceipt() {
-	if n.receipt.path != "" {
-		framework.Extend(n.client).DeleteInBackground(n.receipt.path)
-		n.receipt = receipt{}
-	}
-}

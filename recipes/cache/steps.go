@@ -168,14 +168,6 @@ func (l *loop) need(path string, n needs) {
 	}
 }
 
-func (e *entry) copy() (known known) {
-	known.listed = -1
-	if e != nil {
-		known.node, known.listed = e.node, e.listed
-	}
-	return known
-}
-
 // step lets the cache take a step when the batch is read, and begins the next
 // one.
 func (l *loop) step() {

@@ -8,8 +8,8 @@ import (
 // complete. Only the loop uses it.
 type tree struct {
 	c          *Cache
-	nodes      map[string]*entry
-	unreadable map[string]error
+	nodes      map[string]*entry   // remove removes a node that is gone, or unreadable
+	unreadable map[string]error    // put and remove remove a node
 	touched    map[string]struct{} // what has changed since the last publication, and is in the tree, or in the cache
 }
 
@@ -125,4 +125,12 @@ func parentOf(path string) string {
 
 func childOf(parent, name string) string {
 	return strings.TrimSuffix(parent, "/") + "/" + name
+}
+
+func (e *entry) copy() (known known) {
+	known.listed = -1
+	if e != nil {
+		known.node, known.listed = e.node, e.listed
+	}
+	return known
 }

@@ -1,10 +1,7 @@
 package discovery
 
 import (
-	"context"
 	"iter"
-
-	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // ChangeType says what a Change is about.
@@ -48,42 +45,6 @@ type Change struct {
 	// Now is the directory behind the change, and behind those that follow with
 	// the same one.
 	Now *Snapshot
-}
-
-// Changes returns what is in the directory, as Added and then Synced, or as Added
-// and then Interrupted if it may be old. Then it returns every change, until ctx
-// ends or the directory does. It waits until the directory is filled before it
-// begins, and tells of a refusal that keeps it from that, as Interrupted. A refusal
-// during an interruption is told as another one. The end of the directory is the
-// last element: a Change that has nothing but Now, and the error that Err returns.
-//
-// Of what has happened together, it tells what was removed or updated before what
-// was added. A node that is malformed is told once for each version of its data. A slow
-// reader holds up nobody: several changes become one, and it misses no last
-// state.
-func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
-	return func(yield func(Change, error) bool) {
-		last := &Snapshot{Interrupted: true}
-		next := func() (step [2]*Snapshot, news bool) {
-			now := d.Snapshot()
-			if now == last || !now.Filled && now.Err == nil {
-				return step, false
-			}
-			step, last = [2]*Snapshot{last, now}, now
-			return step, true
-		}
-		for step, err := range follow.Changes(ctx, &d.life, next, d.named) {
-			if err != nil {
-				yield(Change{Now: d.Snapshot().next()}, err) // another one, for those who compare
-				return
-			}
-			for ch := range between(step[0], step[1]) {
-				if ctx.Err() != nil || !yield(ch, nil) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // between returns the differences of two snapshots: what was removed or updated, and

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,7 @@ type Directory struct {
 
 	mu      sync.Mutex // protects the following fields
 	now     *Snapshot
-	leaving map[place]time.Time // when entries end whose nodes are gone, unless the directory is interrupted
+	leaving map[place]time.Time // when entries end whose nodes are gone, unless the directory is interrupted; expireLocked removes them then
 	timer   *time.Timer         // takes the first of them away; nil if there is none
 }
 
@@ -241,4 +242,68 @@ func (d *Directory) gaveUp(ctx context.Context) error {
 		return fmt.Errorf("%w (%w)", err, refusal)
 	}
 	return err
+}
+
+// DirectoryOption configures a Directory.
+type DirectoryOption func(*directoryConfig)
+
+type directoryConfig struct{ grace time.Duration }
+
+// WithRemovalGrace sets for how long an instance stays whose node is gone. The
+// default is a second, and 0 means that it goes at once, or at the end of an
+// interruption of the directory.
+//
+// If the node comes back meanwhile, with the same ID, address and ports, nothing
+// has happened. Java Curator's registrants delete and create their nodes each
+// time that a connection was interrupted, which would empty the directory of all
+// its readers for a moment. An instance that was seen to drain, or whose node
+// became one that cannot be decoded, goes as with 0. After an interruption of the
+// directory, the time begins again: registrants need a moment as well.
+func WithRemovalGrace(d time.Duration) DirectoryOption {
+	return func(c *directoryConfig) { c.grace = d }
+}
+
+func directoryOf(opts []DirectoryOption) (directoryConfig, error) {
+	c := directoryConfig{grace: time.Second}
+	err := applyAll(&c, opts)
+	if err == nil && c.grace < 0 {
+		err = invalid("WithRemovalGrace", c.grace, "must not be negative")
+	}
+	return c, err
+}
+
+// Changes returns what is in the directory, as Added and then Synced, or as Added
+// and then Interrupted if it may be old. Then it returns every change, until ctx
+// ends or the directory does. It waits until the directory is filled before it
+// begins, and tells of a refusal that keeps it from that, as Interrupted. A refusal
+// during an interruption is told as another one. The end of the directory is the
+// last element: a Change that has nothing but Now, and the error that Err returns.
+//
+// Of what has happened together, it tells what was removed or updated before what
+// was added. A node that is malformed is told once for each version of its data. A slow
+// reader holds up nobody: several changes become one, and it misses no last
+// state.
+func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		last := &Snapshot{Interrupted: true}
+		next := func() (step [2]*Snapshot, news bool) {
+			now := d.Snapshot()
+			if now == last || !now.Filled && now.Err == nil {
+				return step, false
+			}
+			step, last = [2]*Snapshot{last, now}, now
+			return step, true
+		}
+		for step, err := range follow.Changes(ctx, &d.life, next, d.named) {
+			if err != nil {
+				yield(Change{Now: d.Snapshot().next()}, err) // another one, for those who compare
+				return
+			}
+			for ch := range between(step[0], step[1]) {
+				if ctx.Err() != nil || !yield(ch, nil) {
+					return
+				}
+			}
+		}
+	}
 }

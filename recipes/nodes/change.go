@@ -2,12 +2,14 @@ package nodes
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // State is what has become of a persistent node.
@@ -69,6 +71,45 @@ type Registration struct {
 	Session *framework.Session
 }
 
+// WaitRegistered waits until the node is there and is ours, and returns it. If
+// ctx ends first, the error matches ctx.Err(), and says what it has waited for:
+// a *ConflictError, or the last error of the server or of an attempt to connect.
+// The node is created all the same when that is possible. If the persistent node
+// has ended, the error is Err's.
+func (n *PersistentNode) WaitRegistered(ctx context.Context) (Registration, error) {
+	r, err := n.waitRegistered(ctx)
+	return r, n.errorOf("wait registered", err)
+}
+
+func (n *PersistentNode) waitRegistered(ctx context.Context) (r Registration, err error) {
+	if err := n.usable(); err != nil {
+		return r, err
+	}
+	err = n.life.Wait(ctx, func() (there bool) {
+		r, there = n.Registration()
+		return there
+	})
+	return r, err
+}
+
+// Registration returns the node as it is now, and whether it is there and ours.
+// It does not contact the server. The answer may be old when it arrives: the
+// session's context knows.
+func (n *PersistentNode) Registration() (Registration, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.registrationLocked()
+}
+
+// registrationLocked does not return an ephemeral node of a session that is
+// over, nor one whose time to live is, even if nobody has noted that yet.
+func (n *PersistentNode) registrationLocked() (Registration, bool) {
+	if n.now == nil || n.failure != nil || n.whyPastLocked() != nil {
+		return Registration{}, false
+	}
+	return *n.now, true
+}
+
 // Changes returns how things stand now, if the node is registered or in
 // conflict, and then the transitions that follow this call, each of them once
 // and in order, until ctx ends or the persistent node has ended. The last one is
@@ -122,6 +163,45 @@ func (n *PersistentNode) tellLocked(change Change) {
 	n.last = n.last.Append(change)
 	n.emitLocked(change)
 	n.life.Tell()
+}
+
+// end ends the persistent node, if nothing has ended it before. The keeper still
+// has to delete the node.
+func (n *PersistentNode) end(why error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failure != nil {
+		return
+	}
+	n.failure = why
+	n.tellLocked(Change{State: Ended, Err: n.errorOf("persistent node", why)})
+	n.life.End(why)
+}
+
+// Done is closed when the persistent node has ended, for the reason that Err
+// returns.
+func (n *PersistentNode) Done() <-chan struct{} { return n.life.Over().Done() }
+
+// Err returns why the persistent node has ended, or nil if it has not. The
+// reasons are:
+//
+//   - ErrClosed: it was shut down.
+//   - framework.ErrClosed: the client was closed.
+//   - ErrConflict, in a *ConflictError: somebody else's node is in the way,
+//     and the policy is not to wait.
+//   - An error of the server that waiting does not cure, such as zk.ErrNoAuth
+//     if the client may not create the node, or not read what is at its path, or
+//     zk.ErrAuthFailed if the servers refuse the client's credentials.
+//
+// Outages, losses of the session and servers in trouble do not end it. A
+// persistent node that has ended by itself deletes its node, as Shutdown does.
+func (n *PersistentNode) Err() error {
+	if err := n.usable(); err != nil {
+		return n.errorOf("persistent node", err)
+	}
+	n.mu.Lock() // readers of Changes may have been told before the life is over
+	defer n.mu.Unlock()
+	return n.errorOf("persistent node", cmp.Or(n.failure, n.life.Err()))
 }
 
 // noteRegistered reports whether that is news. An answer may be handled after
@@ -222,4 +302,32 @@ func (n *PersistentNode) overwritten(path string, czxid int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tellLocked(Change{State: Overwritten, Path: path, Czxid: czxid})
+}
+
+// gaveUp is the error of a call whose context has ended.
+func (n *PersistentNode) gaveUp(ctx context.Context) error {
+	if conflict := n.inConflict(); conflict != nil {
+		return fmt.Errorf("%w: %w", reason.OfContext(ctx), conflict)
+	}
+	return n.keeping.GaveUp(ctx)
+}
+
+// Trouble returns what the node has not got over yet: a *ConflictError, the last
+// error of a server, or why there is no connection. It is nil if there is
+// nothing. The calls that wait have it in their errors; it is for those who wait
+// for them. It does not contact the server.
+func (n *PersistentNode) Trouble() error {
+	if n.client == nil { // not made by NewPersistentNode
+		return nil
+	}
+	if conflict := n.inConflict(); conflict != nil {
+		return conflict
+	}
+	return n.keeping.Obstacle()
+}
+
+func (n *PersistentNode) inConflict() *ConflictError {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.conflict
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/proto"
@@ -17,7 +18,7 @@ import (
 // Conn is one connection of a session. The library has one goroutine that
 // writes to it and one that reads from it.
 type Conn struct {
-	net.Conn // addresses only; every other method is overridden below
+	net.Conn // the library uses only the addresses, and a write deadline that it takes back at once
 	link     *Link
 
 	// Owned by the reading goroutine.
@@ -40,7 +41,6 @@ type Conn struct {
 	requestedSession int64 // session id in the ConnectRequest
 	connectSentAt    time.Time
 	inflight         inflight
-	proofs           []proof   // see confirmed; oldest first
 	waiters          list.List // each element is a *Waiter; oldest first
 	waitingWatches   int       // how many of them set persistent watches
 	ending           bool      // by the peer or by us
@@ -149,9 +149,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 			c.rest, err = c.incoming(frame)
 		}
 		if err != nil {
-			// The library stops reading but does not close. Without Close,
-			// a flush that is blocked in Write would block for ever.
-			c.end(err)
+			c.end(err) // fails all calls, and frees a flush that is blocked in Write
 			c.handshakeFailed(err)
 			return 0, err
 		}
@@ -288,6 +286,16 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	return call, sent, true
 }
 
+// handleNotification passes a watch event on. One without an absolute path is about
+// no node that anybody watches.
+func (c *Conn) handleNotification(r reply) error {
+	ev, err := parseEvent(r)
+	if err == nil && strings.HasPrefix(ev.Path, "/") && c.link.cfg.Fired != nil {
+		c.link.cfg.Fired(ev)
+	}
+	return err
+}
+
 // SetReadDeadline is how the library notices a server that has gone silent.
 // Until the handshake is done, the deadline that was given to Wrap stands
 // instead.
@@ -301,13 +309,6 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	}
 	return c.Conn.SetReadDeadline(t)
 }
-
-// SetWriteDeadline does nothing, because writes are queued. A peer that does
-// not read does not answer either, and the read deadline finds that.
-func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
-
-// SetDeadline sets the read deadline.
-func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
 // end closes the connection for an error, unless we have closed it. A read and a
 // write may fail at the same moment, and both fail when we close the connection. So

@@ -16,23 +16,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// CloseSession asks the server to end the session, whatever is under way, and
-// returns the call. It returns nil if there is no connection to ask on.
-func (l *Link) CloseSession() *Call {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c := l.conn
-	if c == nil || !c.established {
-		return nil
-	}
-	call, err := c.enqueueLocked(proto.OpCloseSession, noPayload, nil)
-	if err != nil {
-		return nil
-	}
-	c.signal()
-	return call
-}
-
 func everywhere(b []byte) []byte { return jute.AppendString(b, "/") }
 
 func noPayload(b []byte) []byte { return b }

@@ -17,7 +17,7 @@ type handshake struct {
 	done     bool
 	response []byte           // held back until the handshake is done
 	ping     *firstPing       // not answered yet, or nil
-	auths    map[int32]string // schemes by xid, not answered yet
+	auths    map[int32]string // schemes by xid; the answer removes one
 }
 
 // Credentials prove to the server who the client is.
@@ -188,10 +188,55 @@ func (c *Conn) establish() {
 		c.restoreLocked(watches)
 		c.established, c.establishedAt, c.link.established = true, time.Now(), true
 		if c.link.cfg.LeaderConfirmed && !c.link.closed {
-			c.link.goroutines.Go(c.confirmContact)
+			c.link.goroutines.Go((&heartbeat{Conn: c}).confirmContact)
 		}
 	})
 	c.signal()
+}
+
+func (c *Conn) setWatchesSize() int {
+	if limit := c.link.cfg.MaxRequest; limit > 0 {
+		return min(setWatchesSize, limit-setWatchesHeader)
+	}
+	return setWatchesSize
+}
+
+// restoreLocked sets watches again. It must come before every other request.
+// The requests for standard watches are few. There is one for each persistent
+// watch, and those beyond the limit wait for room.
+//
+// The server answers setWatches with the events that have happened since the
+// newest zxid that this client has seen in an answer. A read that overtook
+// those events would show the new data before the event.
+//
+// The watches may take several requests. The answer to one carries a zxid that
+// the watches of the next request have not seen yet. If the connection breaks
+// in between, those watches must be set again as of the earlier zxid, so only
+// the last answer's zxid counts.
+func (c *Conn) restoreLocked(watches []SetWatch) {
+	var standard []SetWatch
+	var persistent []*PersistentWatch
+	for _, w := range watches {
+		if w.Persistent != nil {
+			persistent = append(persistent, w.Persistent)
+		} else {
+			standard = append(standard, w)
+		}
+	}
+	batches := batchesOf(standard, c.setWatchesSize())
+	for i, batch := range batches {
+		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, err error) {
+			if (err != nil || code != proto.CodeOK) && c.link.cfg.NotSet != nil {
+				c.link.cfg.NotSet()
+			}
+		})
+		if err == nil { // an error means that the connection is closed; the next one sets them
+			call.ignoreZxid = i < len(batches)-1
+		}
+	}
+	for _, w := range persistent {
+		c.enqueueAddWatchLocked(w)
+	}
 }
 
 func (c *Conn) withWatches(set func([]SetWatch)) {
@@ -245,58 +290,4 @@ func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
 	p, response := c.handshake.ping, c.handshake.response
 	c.handshake.ping, c.handshake.response = nil, nil
 	return c.sessionAccepted(response, p.sent, p.timeout)
-}
-
-// Identity is how a server identifies a session.
-type Identity struct {
-	ID       int64
-	Password []byte
-	Timeout  time.Duration // the granted one
-}
-
-// recordIdentity keeps the identity of a session that the server has accepted.
-func (l *Link) recordIdentity(r proto.ConnectResponse) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.identity = Identity{ID: r.Session, Password: bytes.Clone(r.Password), Timeout: timeoutOf(r)}
-}
-
-// Identity returns how servers identify the session. The ID is 0 if no server
-// has accepted it.
-func (l *Link) Identity() Identity {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.identity
-}
-
-func (l *Link) noteReplaced() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.replaced = true
-}
-
-// Replaced reports whether a server has granted another session in place of this one.
-// The library is told that the session has expired, which no server has said: the
-// session may live on until its timeout.
-func (l *Link) Replaced() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.replaced
-}
-
-// OrphanedSession returns the identity of a session that a server has granted,
-// but that the library does not know of, because the connection ended before
-// its handshake was done. The library will not resume that session, but ask for
-// another.
-func (l *Link) OrphanedSession() (id Identity, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.identity, l.identity.ID != 0 && !l.established
-}
-
-// ForgetSession makes the link one of a session that has not connected yet.
-func (l *Link) ForgetSession() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.identity, l.timeout, l.contact = Identity{}, 0, time.Time{}
 }

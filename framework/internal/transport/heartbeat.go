@@ -7,6 +7,13 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
+// heartbeat is what a connection sends if the leader has to confirm contact.
+type heartbeat struct {
+	*Conn
+	timeout time.Duration // the session's, when the connection was established
+	proofs  []proof       // oldest first; protected by link.mu
+}
+
 // confirmContact moves the time of the last contact forward when the leader has
 // to confirm it (Config.LeaderConfirmed), as long as the connection lives.
 //
@@ -51,15 +58,15 @@ import (
 // confirmed is no older than 3T/8 + 3r. The next one is confirmed T/8 later. So
 // the last contact is never older than T/2 + 3r, which is 0.86 T if r is 0.12
 // T. Beats do not wait for one another: if they did, r would count twice.
-func (c *Conn) confirmContact() {
-	_, timeout := c.link.LastContact()
-	next := time.NewTicker(max(timeout/beatsPerTimeout, 1))
+func (h *heartbeat) confirmContact() {
+	_, h.timeout = h.link.LastContact()
+	next := time.NewTicker(max(h.timeout/beatsPerTimeout, 1))
 	defer next.Stop()
 	for {
-		c.link.goroutines.Go(func() { c.beat(timeout) })
+		h.link.goroutines.Go(h.beat)
 		select {
 		case <-next.C:
-		case <-c.done:
+		case <-h.done:
 			return
 		}
 	}
@@ -72,17 +79,17 @@ const beatsPerTimeout = 8
 // Go's clock measures the half tick between two beats. Config.Clock may be late when a
 // transaction is answered, and be corrected before the next sync: then the time between
 // them looks longer than it was.
-func (c *Conn) beat(timeout time.Duration) {
+func (h *heartbeat) beat() {
 	begun := time.Now() // no later than the sync is sent
-	_, err := c.roundTrip(proto.OpSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
+	_, err := h.roundTrip(proto.OpSync, func(b []byte) []byte { return jute.AppendString(b, "/") })
 	if err != nil {
 		return
 	}
-	sent, err := c.roundTrip(proto.OpMulti, checkOfRoot.Append, timeout)
+	sent, err := h.roundTrip(proto.OpMulti, checkOfRoot.Append)
 	if err != nil {
 		return
 	}
-	c.confirmed(begun, proof{sent, time.Now()}, timeout/4)
+	h.confirmed(begun, proof{sent, time.Now()})
 }
 
 // proof is a transaction that was answered.
@@ -95,40 +102,39 @@ type proof struct {
 // clock, or later.
 // The contact of the handshake needs only the transaction: the server has asked
 // the leader by then, or is the leader.
-func (c *Conn) confirmed(sync time.Time, p proof, halfTick time.Duration) {
-	c.link.mu.Lock()
-	defer c.link.mu.Unlock()
-	c.link.contactLocked(c.connectSentAt)
-	for len(c.proofs) > 0 && !sync.Before(c.proofs[0].answered.Add(halfTick)) {
-		c.link.contactLocked(c.proofs[0].sent)
-		c.proofs = c.proofs[1:]
+func (h *heartbeat) confirmed(sync time.Time, p proof) {
+	h.link.mu.Lock()
+	defer h.link.mu.Unlock()
+	h.link.contactLocked(h.connectSentAt)
+	halfTick := h.timeout / 4
+	for len(h.proofs) > 0 && !sync.Before(h.proofs[0].answered.Add(halfTick)) {
+		h.link.contactLocked(h.proofs[0].sent)
+		h.proofs = h.proofs[1:]
 	}
-	c.proofs = append(c.proofs, p)
+	h.proofs = append(h.proofs, p)
 }
 
 // roundTrip sends a request and returns, when it is answered, the time at which
 // it was sent. A request that the server refuses, because it has too much to
 // do, is sent again. The end of the connection is an error.
-func (c *Conn) roundTrip(
-	op int32, payload func([]byte) []byte, timeout time.Duration,
-) (sent time.Time, err error) {
+func (h *heartbeat) roundTrip(op int32, payload func([]byte) []byte) (sent time.Time, err error) {
 	for {
-		sent = c.link.cfg.Clock()
-		c.link.mu.Lock()
-		call, err := c.enqueueLocked(op, payload, nil)
-		c.link.mu.Unlock()
+		sent = h.link.cfg.Clock()
+		h.link.mu.Lock()
+		call, err := h.enqueueLocked(op, payload, nil)
+		h.link.mu.Unlock()
 		if err != nil {
 			return sent, err
 		}
-		c.signal()
+		h.signal()
 		<-call.Done()
 		code, _, body, err := call.Answer()
 		if err != nil || code == 0 && (op != proto.OpMulti || isCommitted(body)) {
 			return sent, err
 		}
 		select {
-		case <-time.After(timeout / 32):
-		case <-c.done:
+		case <-time.After(h.timeout / 32):
+		case <-h.done:
 			return sent, ErrLost
 		}
 	}

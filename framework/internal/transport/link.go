@@ -1,9 +1,12 @@
 package transport
 
 import (
+	"bytes"
 	"net"
 	"sync"
 	"time"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // Config is what a Link needs to know of its owner. The functions are called on
@@ -173,4 +176,75 @@ func (l *Link) Close() {
 		c.Close()
 	}
 	l.goroutines.Wait()
+}
+
+// CloseSession asks the server to end the session, whatever is under way, and
+// returns the call. It returns nil if there is no connection to ask on.
+func (l *Link) CloseSession() *Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.conn
+	if c == nil || !c.established {
+		return nil
+	}
+	call, err := c.enqueueLocked(proto.OpCloseSession, noPayload, nil)
+	if err != nil {
+		return nil
+	}
+	c.signal()
+	return call
+}
+
+// Identity is how a server identifies a session.
+type Identity struct {
+	ID       int64
+	Password []byte
+	Timeout  time.Duration // the granted one
+}
+
+// recordIdentity keeps the identity of a session that the server has accepted.
+func (l *Link) recordIdentity(r proto.ConnectResponse) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.identity = Identity{ID: r.Session, Password: bytes.Clone(r.Password), Timeout: timeoutOf(r)}
+}
+
+// Identity returns how servers identify the session. The ID is 0 if no server
+// has accepted it.
+func (l *Link) Identity() Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity
+}
+
+func (l *Link) noteReplaced() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replaced = true
+}
+
+// Replaced reports whether a server has granted another session in place of this one.
+// The library is told that the session has expired, which no server has said: the
+// session may live on until its timeout.
+func (l *Link) Replaced() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.replaced
+}
+
+// OrphanedSession returns the identity of a session that a server has granted,
+// but that the library does not know of, because the connection ended before
+// its handshake was done. The library will not resume that session, but ask for
+// another.
+func (l *Link) OrphanedSession() (id Identity, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity, l.identity.ID != 0 && !l.established
+}
+
+// ForgetSession makes the link one of a session that has not connected yet.
+func (l *Link) ForgetSession() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.identity, l.timeout, l.contact = Identity{}, 0, time.Time{}
 }

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	"strings"
-
 	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
 )
@@ -43,69 +41,14 @@ type Event struct {
 	Zxid        int64
 }
 
-// handleNotification passes a watch event on. One without an absolute path is about
-// no node that anybody watches.
-func (c *Conn) handleNotification(r reply) error {
-	ev, err := parseEvent(r)
-	if err == nil && strings.HasPrefix(ev.Path, "/") && c.link.cfg.Fired != nil {
-		c.link.cfg.Fired(ev)
-	}
-	return err
-}
-
 // setWatchesSize bounds the paths in one setWatches request, in bytes. It is
 // far below the limit of servers, unless that is configured to be lower. A path
 // that is longer still goes alone.
 const setWatchesSize = 128 << 10
 
-func (c *Conn) setWatchesSize() int {
-	if limit := c.link.cfg.MaxRequest; limit > 0 {
-		return min(setWatchesSize, limit-setWatchesHeader)
-	}
-	return setWatchesSize
-}
-
 // setWatchesHeader is the size of a setWatches request without its paths: xid,
 // operation, zxid, and the lengths of its three lists.
 const setWatchesHeader = 4 + 4 + 8 + 3*proto.LengthSize
-
-// restoreLocked sets watches again. It must come before every other request.
-// The requests for standard watches are few. There is one for each persistent
-// watch, and those beyond the limit wait for room.
-//
-// The server answers setWatches with the events that have happened since the
-// newest zxid that this client has seen in an answer. A read that overtook
-// those events would show the new data before the event.
-//
-// The watches may take several requests. The answer to one carries a zxid that
-// the watches of the next request have not seen yet. If the connection breaks
-// in between, those watches must be set again as of the earlier zxid, so only
-// the last answer's zxid counts.
-func (c *Conn) restoreLocked(watches []SetWatch) {
-	var standard []SetWatch
-	var persistent []*PersistentWatch
-	for _, w := range watches {
-		if w.Persistent != nil {
-			persistent = append(persistent, w.Persistent)
-		} else {
-			standard = append(standard, w)
-		}
-	}
-	batches := batchesOf(standard, c.setWatchesSize())
-	for i, batch := range batches {
-		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, err error) {
-			if (err != nil || code != proto.CodeOK) && c.link.cfg.NotSet != nil {
-				c.link.cfg.NotSet()
-			}
-		})
-		if err == nil { // an error means that the connection is closed; the next one sets them
-			call.ignoreZxid = i < len(batches)-1
-		}
-	}
-	for _, w := range persistent {
-		c.enqueueAddWatchLocked(w)
-	}
-}
 
 // isRefusedSetWatches reports whether a reply says that watches were not set
 // again. Its zxid does not count: it is newer than the changes of which the
@@ -138,21 +81,6 @@ func (l *Link) SetWatches(since int64, watches []SetWatch) (calls []*Call) {
 	}
 	c.signal()
 	return calls
-}
-
-func (c *Conn) enqueueSetWatchesLocked(
-	since int64, batch watchLists, then func(code int32, err error),
-) (*Call, error) {
-	return c.enqueueLocked(proto.OpSetWatches, func(b []byte) []byte {
-		b = jute.AppendInt64(b, since)
-		for _, paths := range [][]string{batch.data, batch.exist, batch.child} {
-			b = jute.AppendInt32(b, int32(len(paths)))
-			for _, path := range paths {
-				b = jute.AppendString(b, path)
-			}
-		}
-		return b
-	}, then)
 }
 
 // batchesOf divides watches among requests with no more than limit bytes of
@@ -253,22 +181,6 @@ func (l *Link) AddWatch(w *PersistentWatch) {
 	}
 	c.enqueueAddWatchLocked(w)
 	c.signal()
-}
-
-func (c *Conn) enqueueAddWatchLocked(w *PersistentWatch) {
-	mode := modePersistent
-	if w.Recursive {
-		mode = modeRecursive
-	}
-	call := &Call{Op: proto.OpAddWatch, Then: w.Then, Payload: func(b []byte) []byte {
-		return jute.AppendInt32(jute.AppendString(b, w.Path), mode)
-	}}
-	if c.fullLocked() {
-		c.enqueueWaiterLocked(call)
-		c.waitingWatches++
-		return
-	}
-	c.enqueueLimitedLocked(0, call)
 }
 
 // RemoveWatches removes every watch on a path from the server, as RemoveWatch

@@ -39,8 +39,8 @@ type Session struct {
 	// every Watch that say so.
 	mu       *sync.Mutex
 	ended    bool
-	shared   map[transport.Watch]*Watch   // until the watch fires, or is withdrawn
-	inFlight map[transport.Watch]readings // until the reads are answered
+	shared   map[transport.Watch]*Watch   // finishLocked removes a watch that is done
+	inFlight map[transport.Watch]readings // the answers to the reads remove them
 
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see looks.go.
