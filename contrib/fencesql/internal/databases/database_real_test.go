@@ -78,7 +78,11 @@ func newMaria(t testing.TB) string {
 }
 
 func newSQLite(t testing.TB) string {
-	return "file:" + filepath.Join(t.TempDir(), "db") + "?_pragma=synchronous(off)&_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)"
+	dsn := "file:" + filepath.Join(t.TempDir(), "db") + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)"
+	if !durable() {
+		dsn += "&_pragma=synchronous(off)"
+	}
+	return dsn
 }
 
 func execute(t testing.TB, driver, dsn string, queries ...string) {

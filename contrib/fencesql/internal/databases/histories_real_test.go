@@ -4,6 +4,7 @@ package databases
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,14 +23,17 @@ func TestHistoriesOfEightClientsAreLinearizable(t *testing.T) {
 	onEach(t, func(t *testing.T, k kind) {
 		w := newWorld(t, k)
 		for seed := range uint64(20) {
-			require.NoError(t, play(w, int(seed)+10, seed).Check(histories.FencedRegister), "seed %d", seed)
+			byRow, byGuard := int(seed)+100, int(seed)+200
+			require.NoError(t, play(w, byRow, seed, updateOrUpsert).Check(histories.FencedRegister), "seed %d", seed)
+			execute(t, w.driver, w.dsn, fmt.Sprintf("INSERT INTO register (id, value) VALUES (%d, '')", byGuard))
+			require.NoError(t, play(w, byGuard, seed, execOrWithin).Check(histories.FencedRegister), "seed %d, with a guard row", seed)
 		}
 	})
 }
 
 // play has eight clients write to the register of a row, and read it. The token of a
 // client is that of its last lease, whoever has the lock since.
-func play(w world, row int, seed uint64) *histories.History {
+func play(w world, row int, seed uint64, by writer) *histories.History {
 	const clients, calls = 8, 12
 	var h histories.History
 	var mu sync.Mutex
@@ -53,7 +57,7 @@ func play(w world, row int, seed uint64) *histories.History {
 				if random.IntN(3) == 0 {
 					read(ctx, w, row, &h, client)
 				} else {
-					write(ctx, w, row, &h, client, l, fmt.Sprint(client, " ", i), random.IntN(2) == 0)
+					write(ctx, w, row, &h, client, l, fmt.Sprint(client, " ", i), by, random.IntN(2) == 0)
 				}
 				cancel()
 			}
@@ -72,16 +76,33 @@ func read(ctx context.Context, w world, row int, h *histories.History, client in
 	}
 }
 
-// write updates a row that it expects to be there, or upserts it.
-func write(ctx context.Context, w world, row int, h *histories.History, client int, l token, now string, update bool) {
+// writer writes a value to a row under a lease, in the first way or in the second.
+type writer func(ctx context.Context, w world, row int, l token, now string, first bool) error
+
+// updateOrUpsert updates a row that it expects to be there, or upserts it.
+func updateOrUpsert(ctx context.Context, w world, row int, l token, now string, update bool) error {
+	if update {
+		return w.registers().Update(ctx, w.db, l, row, w.text("value = $1"), now)
+	}
+	return w.registers().Upsert(ctx, w.db, l, []string{"id", "value"}, []any{row, now})
+}
+
+func execOrWithin(ctx context.Context, w world, row int, l token, now string, exec bool) error {
+	const query = "UPDATE register SET value = $1 WHERE id = $2"
+	if exec {
+		_, err := w.guards().Exec(ctx, w.db, l, fmt.Sprint(row), w.text(query), now, row)
+		return err
+	}
+	return w.guards().Within(ctx, w.db, l, fmt.Sprint(row), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, w.text(query), now, row)
+		return err
+	})
+}
+
+func write(ctx context.Context, w world, row int, h *histories.History, client int, l token, now string, by writer, first bool) {
 	asked := histories.Write{Token: int64(l), Value: now}
 	call := h.Begin(client)
-	var err error
-	if update {
-		err = w.registers().Update(ctx, w.db, l, row, w.text("value = $1"), now)
-	} else {
-		err = w.registers().Upsert(ctx, w.db, l, []string{"id", "value"}, []any{row, now})
-	}
+	err := by(ctx, w, row, l, now, first)
 	switch {
 	case err == nil:
 		call.End(asked, histories.Done(true))

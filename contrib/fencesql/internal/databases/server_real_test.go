@@ -5,6 +5,7 @@ package databases
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -85,14 +86,21 @@ func unprivileged(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// durable reports whether databases write commits to the disk, as they do by default:
+// only benchmarks need that.
+func durable() bool { return flag.Lookup("test.bench").Value.String() != "" }
+
 func startPostgres(s *server, bin string) error {
 	data := filepath.Join(s.dir, "data")
 	initdb := unprivileged(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	return s.serve("ready to accept connections", filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-h", "",
-		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB")
+	args := []string{"-D", data, "-k", s.dir, "-h", "", "-c", "shared_buffers=16MB"}
+	if !durable() {
+		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")
+	}
+	return s.serve("ready to accept connections", filepath.Join(bin, "postgres"), args...)
 }
 
 func startMaria(s *server, bin string) error {
@@ -106,8 +114,11 @@ func startMaria(s *server, bin string) error {
 	if err != nil {
 		return err
 	}
-	return s.serve("ready for connections", program, "--no-defaults", "--datadir="+data, "--skip-networking",
-		"--socket="+filepath.Join(s.dir, "socket"), "--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M")
+	args := []string{"--no-defaults", "--datadir=" + data, "--skip-networking", "--socket=" + filepath.Join(s.dir, "socket"), "--innodb-log-file-size=8M"}
+	if !durable() {
+		args = append(args, "--innodb-flush-log-at-trx-commit=0")
+	}
+	return s.serve("ready for connections", program, args...)
 }
 
 // untilEnd runs a program until standard input ends, which it does with this program,
