@@ -10,15 +10,15 @@ import (
 type Dialect int
 
 const (
-	// Postgres also fits databases that speak its SQL. Queries number their
-	// parameters: $1, $2.
+	// Postgres numbers the parameters of queries: $1, $2.
 	Postgres Dialect = iota + 1
 
 	// MySQL is also the dialect of MariaDB. Tables must be InnoDB's. Parameters are
 	// question marks.
 	MySQL
 
-	// SQLite needs version 3.24 or later. Parameters are question marks.
+	// SQLite needs version 3.24 or later. Parameters are question marks. A busy_timeout
+	// lets writers wait for each other.
 	SQLite
 )
 
@@ -49,8 +49,8 @@ func (d Dialect) params(first, count int) string {
 // parameters after these are the token, the owner, the key and again the token.
 func (t Table) updateText(set string, n int) string {
 	d := t.Dialect
-	return fmt.Sprintf("UPDATE %s SET %s, fence_token = %s, fence_owner = %s WHERE %s = %s AND fence_token <= %s",
-		t.Name, set, d.param(n+1), d.param(n+2), t.Key, d.param(n+3), d.param(n+4))
+	return "UPDATE " + t.Name + " SET " + set + ", fence_token = " + d.param(n+1) + ", fence_owner = " + d.param(n+2) +
+		" WHERE " + t.Key + " = " + d.param(n+3) + " AND fence_token <= " + d.param(n+4)
 }
 
 // upsertText is the text of an upsert of rows, each of which has a parameter for each

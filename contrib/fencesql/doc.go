@@ -41,6 +41,8 @@
 //     be executed after a write of the next lease. Wait for statements before Release.
 //   - The leases of a semaphore are valid at the same time. The one with the largest
 //     token would refuse the others.
+//   - A deleted row forgets its token, and a stale holder can insert the row again. Never
+//     delete a guard row, and use one for rows that are deleted.
 //   - A new holder fences with its first write. If it reads before, a paused holder
 //     can still change what was read. Within raises the token before it reads.
 //   - Tokens of a different lock, or of a different ensemble, mean nothing. One lock

@@ -12,17 +12,22 @@ import (
 // Table is a table whose rows have the columns fence_token and fence_owner: a table of
 // guard rows, or a table of the user's data. The folder schema has both as plain SQL.
 // The token must be NOT NULL. All fields are required. Name and Key, like the names of
-// columns, become part of the SQL text as they are.
+// columns, become part of the SQL text as they are. Keys have the type of their column.
 type Table struct {
 	Dialect Dialect
 	Name    string
 	Key     string // the column that is the primary key
 }
 
-// DB is a *sql.DB or a *sql.Tx.
+// DB is a *sql.DB, a *sql.Conn or a *sql.Tx.
 type DB interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// beginner is a DB that is no transaction.
+type beginner interface {
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
 // Update sets columns of the row with a key, such as "balance = balance - $1", in one
@@ -32,14 +37,15 @@ type DB interface {
 // The error matches ErrStale if the row has a larger token, and sql.ErrNoRows if there
 // is no row.
 func (t Table) Update(ctx context.Context, db DB, lease Lease, key any, set string, args ...any) error {
-	s, err := stampOf(lease)
-	if err != nil {
-		return err
-	}
-	text, args := t.updateText(set, len(args)), append(slices.Clone(args), s.token, s.owner, key, s.token)
+	text := t.updateText(set, len(args))
 	// The row may have been inserted after the first statement.
 	for range 2 {
-		done, err := rowsAffected(db.ExecContext(ctx, text, args...))
+		s, err := stampOf(lease)
+		if err != nil {
+			return err
+		}
+		all := append(args[:len(args):len(args)], s.token, s.owner, key, s.token)
+		done, err := rowsAffected(db.ExecContext(ctx, text, all...))
 		if err != nil || done > 0 {
 			return err
 		}
@@ -71,7 +77,7 @@ func (t Table) Upsert(ctx context.Context, db DB, lease Lease, columns []string,
 	if err != nil {
 		return err
 	}
-	pool, ok := db.(*sql.DB)
+	pool, ok := db.(beginner)
 	if !ok || t.Dialect != MySQL && len(rows) == 1 {
 		return t.upsert(ctx, db, s, columns, rows)
 	}
@@ -178,7 +184,7 @@ func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query
 	if err != nil {
 		return 0, err
 	}
-	text, args := t.execText(query, len(args)), append(slices.Clone(args), key, s.token, s.owner)
+	text, args := t.execText(query, len(args)), append(args[:len(args):len(args)], key, s.token, s.owner)
 	var raised int64
 	err = db.QueryRowContext(ctx, text, args...).Scan(&raised, &rows)
 	if err == nil || !strings.Contains(err.Error(), refusal) {
@@ -194,7 +200,7 @@ func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query
 // transact commits what f does in a transaction, if f returns nil. The level is READ
 // COMMITTED: each statement reads what was committed before it, and not only what was
 // committed before it waited for the guard row. SQLite has one writer and one level.
-func (t Table) transact(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
+func (t Table) transact(ctx context.Context, db beginner, f func(tx *sql.Tx) error) error {
 	opts := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if t.Dialect == SQLite {
 		opts = nil

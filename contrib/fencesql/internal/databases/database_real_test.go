@@ -37,7 +37,7 @@ var kinds = []kind{
 	},
 	{
 		"mysql", "mysql", fencesql.MySQL, newMaria,
-		"SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'", " FOR UPDATE",
+		"SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Innodb_row_lock_current_waits'", " FOR UPDATE",
 	},
 	{"sqlite", "sqlite", fencesql.SQLite, newSQLite, "", ""},
 }
