@@ -22,8 +22,8 @@ const (
 	SQLite
 )
 
-// param returns the parameter with a number, counted from 1. MySQL goes by the order
-// of parameters in the text. So every text here has its parameters in order, and none
+// param returns the parameter with a number, counted from 1. MySQL assigns parameters by
+// their order in the text. So every text for MySQL has its parameters in order, and none
 // twice.
 func (d Dialect) param(n int) string {
 	switch d {
@@ -102,8 +102,8 @@ const refusal = "stale fencing token, after "
 // execText is the text of a statement that raises the guard row and executes a query
 // with n parameters, which come first. Then there are the key, the token and the owner.
 // Postgres evaluates the columns of a result from left to right, so that it locks the
-// guard row first. Nothing depends on that order but which of two statements waits: an
-// error of either part undoes both.
+// guard row first, as Within does. The order prevents deadlocks, and the fence does not
+// depend on it: an error in one part undoes both.
 func (t Table) execText(query string, n int) string {
 	return fmt.Sprintf(`WITH fencesql_raised AS (
 	INSERT INTO %s AS fenced (%s, fence_token, fence_owner) VALUES (%s)

@@ -166,10 +166,10 @@ func (t Table) raise(ctx context.Context, tx *sql.Tx, s stamp, key any) error {
 // row with the key has no larger token, and raises that. It returns the number of rows
 // that the query changed. It is for a table of guard rows.
 //
-// On Postgres this is one statement: the query has no RETURNING, begins with no WITH and ends
-// with no semicolon. A query that reads other rows than it writes may miss what the
+// On Postgres this is one statement: the query has no RETURNING, begins with no WITH and
+// ends with no semicolon. A query that reads other rows than it writes may miss what the
 // former holder wrote last, since a statement reads as of its begin. Use Within for such
-// a query. The other databases execute the query within Within.
+// a query. On the other databases, Exec executes the query in Within.
 //
 // The error matches ErrStale if the guard row has a larger token.
 func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query string, args ...any) (rows int64, err error) {
@@ -178,7 +178,10 @@ func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query
 			rows, err = rowsAffected(tx.ExecContext(ctx, query, args...))
 			return err
 		})
-		return rows, err
+		if err != nil {
+			return 0, err
+		}
+		return rows, nil
 	}
 	s, err := stampOf(lease)
 	if err != nil {

@@ -64,10 +64,15 @@ func TestEndedLeaseSendsNothing(t *testing.T) {
 			require.EqualError(t, err, "fencesql: the lease of /lock/of-f has ended: lost")
 		})
 	}
-	tx, err := newDatabase(t).Begin()
+	db := newDatabase(t)
+	tx, err := db.Begin()
 	require.NoError(t, err)
 	require.NoError(t, tx.Rollback())
 	require.ErrorIs(t, guards.Raise(t.Context(), tx, lost(5), "register"), errLost)
+	require.NoError(t, db.Close())
+	onPostgres := fencesql.Table{Dialect: fencesql.Postgres, Name: "fence", Key: "resource"}
+	_, err = onPostgres.Exec(t.Context(), db, lost(5), "register", "DELETE FROM register")
+	require.ErrorIs(t, err, errLost)
 }
 
 // Promise: Within rolls back if its function fails or panics, or if the lease ends

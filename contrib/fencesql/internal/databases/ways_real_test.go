@@ -55,6 +55,15 @@ var fenced = []way{
 			return err
 		})
 	}},
+	{"exec under REPEATABLE READ", "postgres", func(ctx context.Context, w world, l lease) error {
+		db, err := sql.Open(w.driver, w.dsn+"&default_transaction_isolation=repeatable%20read")
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		_, err = w.guards().Exec(ctx, db, l, "ledger", addToLedger, l.Lease.FencingToken())
+		return err
+	}},
 	{"raise under READ COMMITTED", "postgres", raising(sql.LevelReadCommitted)},
 	{"raise under REPEATABLE READ", "postgres", raising(sql.LevelRepeatableRead)},
 	{"raise under SERIALIZABLE", "postgres", raising(sql.LevelSerializable)},
