@@ -1,0 +1,233 @@
+package fencesql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Table is a table whose rows have the columns fence_token and fence_owner: a table of
+// guard rows, or a table of the user's data. The folder schema has both as plain SQL.
+// The token must be NOT NULL. All fields are required. Name and Key, like the names of
+// columns, become part of the SQL text as they are. Keys have the type of their column.
+type Table struct {
+	Dialect Dialect
+	Name    string
+	Key     string // the column that is the primary key
+}
+
+// DB is a *sql.DB, a *sql.Conn or a *sql.Tx.
+type DB interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// beginner is a DB that is no transaction.
+type beginner interface {
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
+}
+
+// Update sets columns of the row with a key, such as "balance = balance - $1", in one
+// statement that also checks and raises the token of the row. The args are those of
+// set. On Postgres they have the numbers from 1.
+//
+// The error matches ErrStale if the row has a larger token, and sql.ErrNoRows if there
+// is no row.
+func (t Table) Update(ctx context.Context, db DB, lease Lease, key any, set string, args ...any) error {
+	text := t.updateText(set, len(args))
+	// The row may have been inserted after the first statement.
+	for range 2 {
+		s, err := stampOf(lease)
+		if err != nil {
+			return err
+		}
+		all := append(args[:len(args):len(args)], s.token, s.owner, key, s.token)
+		done, err := rowsAffected(db.ExecContext(ctx, text, all...))
+		if err != nil || done > 0 {
+			return err
+		}
+		newest, err := t.newest(ctx, db, key)
+		if err != nil {
+			return fmt.Errorf("fencesql: %s %v: %w", t.Name, key, err)
+		}
+		if err := s.after(newest); err != nil {
+			return err
+		}
+	}
+	if t.Dialect == MySQL {
+		return nil // MySQL does not count a row that has these values already
+	}
+	return fmt.Errorf("fencesql: %s %v: %w", t.Name, key, sql.ErrNoRows)
+}
+
+// Upsert writes rows, inserting those that are missing, in one statement that also
+// checks and raises the token of each row. The columns include the key. A row has a
+// value for each column.
+//
+// All rows are written or none: the error matches ErrStale if one of them has a larger
+// token. For several rows, and always on MySQL, the statement has its own transaction.
+// If db is a *sql.Tx, the caller must roll it back after an error.
+//
+// On MySQL, the key must be the only unique index that rows can violate.
+func (t Table) Upsert(ctx context.Context, db DB, lease Lease, columns []string, rows ...[]any) error {
+	s, err := stampOf(lease)
+	if err != nil {
+		return err
+	}
+	pool, ok := db.(beginner)
+	if !ok || t.Dialect != MySQL && len(rows) == 1 {
+		return t.upsert(ctx, db, s, columns, rows)
+	}
+	return t.transact(ctx, pool, func(tx *sql.Tx) error { return t.upsert(ctx, tx, s, columns, rows) })
+}
+
+func (t Table) upsert(ctx context.Context, db DB, s stamp, columns []string, rows [][]any) error {
+	key := slices.Index(columns, t.Key)
+	if key < 0 || len(rows) == 0 {
+		return fmt.Errorf("fencesql: upsert of %d rows with the columns %v: there must be a row, and the column %s", len(rows), columns, t.Key)
+	}
+	var args, keys []any
+	for _, row := range rows {
+		if len(row) != len(columns) {
+			return fmt.Errorf("fencesql: upsert: a row has %d values for the columns %v", len(row), columns)
+		}
+		args, keys = append(append(args, row...), s.token, s.owner), append(keys, row[key])
+	}
+	done, err := rowsAffected(db.ExecContext(ctx, t.upsertText(columns, len(rows)), args...))
+	if err != nil || t.Dialect != MySQL && done == int64(len(rows)) {
+		return err
+	}
+	newest, err := t.newest(ctx, db, keys...)
+	if err != nil {
+		return fmt.Errorf("fencesql: %s %v: %w", t.Name, keys, err)
+	}
+	if err := s.after(newest); err != nil || t.Dialect == MySQL {
+		return err
+	}
+	return fmt.Errorf("fencesql: upsert: %s has %d of %d rows", t.Name, done, len(rows))
+}
+
+// Within begins a transaction, raises and locks the row with the key, calls f, and
+// commits. It is for a table of guard rows: the row is inserted if it is missing.
+//
+// Until the transaction ends, no other transaction or statement passes this row. So f
+// reads what all former holders have written, and writes what it likes, to any table.
+// The isolation level is READ COMMITTED, whatever the database's default is. Within
+// rolls back if f returns an error or panics, and if the lease has ended meanwhile.
+//
+// The error matches ErrStale if the row has a larger token; then f was not called.
+// After an error of the commit, the database may have committed. Deadlocks and lock
+// timeouts are errors of the database, as in any transaction.
+func (t Table) Within(ctx context.Context, db *sql.DB, lease Lease, key any, f func(tx *sql.Tx) error) error {
+	s, err := stampOf(lease)
+	if err != nil {
+		return err
+	}
+	return t.transact(ctx, db, func(tx *sql.Tx) error {
+		if err := t.raise(ctx, tx, s, key); err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			return err
+		}
+		_, err := stampOf(lease)
+		return err
+	})
+}
+
+// Raise raises and locks the row with a key in a transaction that the caller began, as
+// Within does in its own. The transaction should read nothing before it: under READ
+// COMMITTED, an earlier read may miss what a former holder wrote. Under REPEATABLE READ
+// and SERIALIZABLE, Postgres fails the transaction in this case (SQLSTATE 40001).
+//
+// MySQL would read from an old snapshot instead, under its default level, and does not
+// tell which level a transaction has. So Raise is an error on MySQL. Use Within there.
+//
+// After an error, the caller must roll back.
+func (t Table) Raise(ctx context.Context, tx *sql.Tx, lease Lease, key any) error {
+	if t.Dialect == MySQL {
+		return errRaiseOnMySQL
+	}
+	s, err := stampOf(lease)
+	if err != nil {
+		return err
+	}
+	return t.raise(ctx, tx, s, key)
+}
+
+func (t Table) raise(ctx context.Context, tx *sql.Tx, s stamp, key any) error {
+	return t.upsert(ctx, tx, s, []string{t.Key}, [][]any{{key}})
+}
+
+// Exec executes an INSERT, UPDATE or DELETE on any table, of any number of rows, if the
+// row with the key has no larger token, and raises that. It returns the number of rows
+// that the query changed. It is for a table of guard rows.
+//
+// On Postgres this is one statement: the query has no RETURNING, begins with no WITH and
+// ends with no semicolon. A query that reads other rows than it writes may miss what the
+// former holder wrote last, since a statement reads as of its begin. Use Within for such
+// a query. On the other databases, Exec executes the query in Within.
+//
+// The error matches ErrStale if the guard row has a larger token.
+func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query string, args ...any) (rows int64, err error) {
+	if t.Dialect != Postgres {
+		err := t.Within(ctx, db, lease, key, func(tx *sql.Tx) (err error) {
+			rows, err = rowsAffected(tx.ExecContext(ctx, query, args...))
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		return rows, nil
+	}
+	s, err := stampOf(lease)
+	if err != nil {
+		return 0, err
+	}
+	text, args := t.execText(query, len(args)), append(args[:len(args):len(args)], key, s.token, s.owner)
+	var raised int64
+	err = db.QueryRowContext(ctx, text, args...).Scan(&raised, &rows)
+	if err == nil || !strings.Contains(err.Error(), refusal) {
+		return rows, err
+	}
+	newest, readErr := t.newest(ctx, db, key)
+	if err := s.after(newest); err != nil {
+		return 0, err
+	}
+	return 0, errors.Join(ErrStale, err, readErr)
+}
+
+// transact commits what f does in a transaction, if f returns nil. The level is READ
+// COMMITTED: each statement reads what was committed before it, and not only what was
+// committed before it waited for the guard row. SQLite has one writer and one level.
+func (t Table) transact(ctx context.Context, db beginner, f func(tx *sql.Tx) error) error {
+	opts := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if t.Dialect == SQLite {
+		opts = nil
+	}
+	tx, err := db.BeginTx(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// newest returns the stamp with the largest token of the rows with these keys.
+func (t Table) newest(ctx context.Context, db DB, keys ...any) (s stamp, err error) {
+	err = db.QueryRowContext(ctx, t.newestText(len(keys)), keys...).Scan(&s.token, &s.owner)
+	return s, err
+}
+
+func rowsAffected(res sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
