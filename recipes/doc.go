@@ -19,7 +19,7 @@
 //	                                   the next to take over at once
 //	leader.Selector                    the same for a function that returns,
 //	                                   and the next to wait for that
-//	leader.Observe                     to know who leads, without standing
+//	leader.Now, leader.Observe         to know who leads, without standing
 //	nodes.PersistentNode               others to find this process, for as
 //	                                   long as it lives
 //	nodes.PersistentNode, WithTTL      the same, through restarts

@@ -219,6 +219,10 @@ var everyOperation = []operation{
 		_, err := leader.NewSelector(s.client, "/tree").Leader(ctx)
 		return err
 	})},
+	{"leader, now", heldBy(func(ctx context.Context, s *scene) error {
+		_, err := leader.Now(ctx, s.client, "/lock")
+		return err
+	})},
 	{"observe", heldBy(func(ctx context.Context, s *scene) (last error) {
 		for _, err := range leader.Observe(ctx, s.client, "/lock") {
 			last = err

@@ -146,3 +146,25 @@ func ExampleSelector() {
 	// leading, with a token: true
 	// <nil>
 }
+
+// A process that does not stand asks who leads, before it sends a request there.
+func ExampleNow() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	_, err := leader.Now(ctx, client, "/leader")
+	fmt.Println(errors.Is(err, leader.ErrNoLeader))
+
+	latch, err := leader.NewLatch(client, "/leader", leader.WithID("10.0.0.7:80"))
+	fmt.Println(err)
+	defer latch.Shutdown(ctx)
+	_, err = latch.WaitLeadership(ctx)
+	fmt.Println(err)
+	now, err := leader.Now(ctx, client, "/leader")
+	fmt.Println(now.ID(), err)
+	// Output:
+	// true
+	// <nil>
+	// <nil>
+	// 10.0.0.7:80 <nil>
+}

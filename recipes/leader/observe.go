@@ -48,9 +48,7 @@ import (
 // is no error, also if there was never an answer.
 func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[locks.Participant, error] {
 	return func(yield func(locks.Participant, error) bool) {
-		o := &observer{queue: seat.New(seat.Config{
-			Client: c, Path: path, Kind: latchKind, Kinds: []string{latchKind, mutexKind}, Op: "observe",
-		})}
+		o := &observer{queue: candidatesAt(c, path)}
 		o.Client, o.What, o.vanished = c, "leader observer", pauses.Vanished()
 		o.About, o.Look, o.yield = o.queue.Events().Path, o.look, yield
 		err := o.queue.Ready(ctx)
@@ -61,6 +59,28 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 			yield(locks.Participant{}, o.queue.OpError(err))
 		}
 	}
+}
+
+// Now returns the candidate that leads, or is about to, without standing. Candidates
+// of Latch, of Selector, and of Java Curator's LeaderLatch and LeaderSelector count.
+// If there is no candidate, the error is ErrNoLeader.
+//
+// Now reads once, with two requests, from the server to which the client is connected.
+// That server may lag behind: call framework.Client.Sync before Now if the leader
+// must be as new as the call. Observe reports changes of the leader.
+func Now(ctx context.Context, c *framework.Client, path string) (locks.Participant, error) {
+	queue := candidatesAt(c, path)
+	if err := queue.Ready(ctx); err != nil {
+		return locks.Participant{}, queue.ErrorOf("leader", err)
+	}
+	return first(ctx, queue)
+}
+
+// candidatesAt returns the queue of both kinds of candidates.
+func candidatesAt(c *framework.Client, path string) *seat.Lock {
+	return seat.New(seat.Config{
+		Client: c, Path: path, Kind: latchKind, Kinds: []string{latchKind, mutexKind}, Op: "observe",
+	})
 }
 
 // observer is the state of one loop over Observe.
