@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -126,6 +127,29 @@ func ExampleLease_Checks() {
 
 // A writer can go on as a reader. It lets other readers in, but no other
 // writer.
+// A directory is locked by its own path, so its children are data and contenders.
+func ExampleIsContender() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	for _, path := range []string{"/cells/zone1", "/cells/zone2"} {
+		_, err := client.Create(ctx, path, nil, framework.WithParents())
+		fmt.Println(err)
+	}
+	err := locks.NewInterProcessMutex(client, "/cells").Do(ctx, func(ctx context.Context) error {
+		names, _, err := client.Children(ctx, "/cells")
+		slices.Sort(names)
+		fmt.Println(len(names), slices.DeleteFunc(names, locks.IsContender))
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// <nil>
+	// 3 [zone1 zone2]
+	// <nil>
+}
+
 func ExampleInterProcessReadWriteLock() {
 	client, _, done := exampletest.Connect()
 	defer done()

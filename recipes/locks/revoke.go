@@ -44,7 +44,7 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	if err := framework.ValidatePath(nodePath); err != nil {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
-	if !isLockNode(nodePath) {
+	if !IsContender(path.Base(nodePath)) {
 		err := fmt.Errorf("%w: must be a node of a lock; Participants has their paths", zk.ErrInvalidPath)
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
@@ -55,10 +55,13 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	return err
 }
 
-// isLockNode reports whether a node has the name of a contender for any lock or
-// leadership.
-func isLockNode(nodePath string) bool {
-	return order.IsNode(path.Base(nodePath), mutexKind, readKind, writeKind, leaseKind, latchKind)
+// IsContender reports whether a node with this name is a contender, to every lock and
+// leader election of this library, of Java Curator and of go-zookeeper's Lock: it is
+// queued, holds or leads. A program that keeps data below the path of a lock leaves
+// these children out of its listings. The name is the last element of the node's path.
+// The names of kazoo's contenders do not count; inspect.Walk knows these, too.
+func IsContender(name string) bool {
+	return order.IsNode(name, mutexKind, readKind, writeKind, leaseKind, latchKind)
 }
 
 // latchKind is the name of leader.Latch's nodes.
