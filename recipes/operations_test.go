@@ -407,6 +407,7 @@ var everyOperation = []operation{
 		}
 		return c.WaitFor(ctx, s.srv.Zxid())
 	})},
+	{"cache, read", onTree(func(ctx context.Context, s *scene) error { _, err := cache.Read(ctx, s.client, "/tree"); return err })},
 	{"cache, wait for what does not come", cached(func(ctx context.Context, c *cache.Cache) error { return c.WaitFor(ctx, 1_000_000) })},
 	{"cache, changes", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Changes(ctx)) })},
 	{"cache, steps", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Steps(ctx)) })},

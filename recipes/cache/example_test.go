@@ -54,3 +54,25 @@ func Example() {
 	// synced "" ""
 	// changed "/services/orders/a" "10.0.0.2:80"
 }
+
+// A tool that prints the configuration needs one consistent copy, and no watch.
+func ExampleRead() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	for _, path := range []string{"/config/db/host", "/config/db/port"} {
+		if _, err := client.Create(ctx, path, []byte("of "+path), framework.WithParents()); err != nil {
+			panic(err)
+		}
+	}
+	config, err := cache.Read(ctx, client, "/config")
+	if err != nil {
+		panic(err)
+	}
+	for node := range config.Children("/config/db") {
+		fmt.Println(node.Path, string(node.Data))
+	}
+	// Output:
+	// /config/db/host of /config/db/host
+	// /config/db/port of /config/db/port
+}
