@@ -1,5 +1,6 @@
-// Package recipes is the index of the coordination recipes. It has no code:
-// each recipe is in the package of its family.
+// Package recipes is the index of the coordination recipes. Each recipe is in the
+// package of its family. Stream and Latest make channels of the loops that recipes
+// return, for a select.
 //
 //	use this                           if you want that
 //	---------------------------------  --------------------------------------

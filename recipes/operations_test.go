@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
@@ -229,6 +230,8 @@ var everyOperation = []operation{
 		}
 		return last
 	})},
+	{"stream", heldBy(func(ctx context.Context, s *scene) error { return streamed(ctx, s, recipes.Stream) })},
+	{"latest", heldBy(func(ctx context.Context, s *scene) error { return streamed(ctx, s, recipes.Latest) })},
 	{"latch, wait leadership", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.WaitLeadership(ctx); return err })},
 	{"latch, leader", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.Leader(ctx); return err })},
 	{"latch, lead", latch(func(ctx context.Context, l *leader.Latch) error {
