@@ -12,10 +12,12 @@ import (
 // CheckOp make it.
 type TxnOp struct {
 	kind    txnKind
-	path    string // the client's
+	view    *Client // whose path it is; nil for that of the transaction
+	path    string
 	data    []byte
 	version int32
 	create  createConfig
+	asSet   bool  // a create WithOverwrite of a node that exists
 	invalid error // an option that cannot be used
 }
 
@@ -29,10 +31,13 @@ const (
 )
 
 // CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL,
-// WithACL and WithProtection are what they are for Create, and so are WithParents,
-// WithPersistentParents and WithParentACL: missing parents are created before the
-// transaction. Every other option makes the transaction fail with a *ConfigError.
-// The data is copied.
+// WithACL, WithProtection and WithOverwrite are what they are for Create, and so are
+// WithParents, WithPersistentParents and WithParentACL: missing parents are created
+// before the transaction. Every other option makes the transaction fail with a
+// *ConfigError. The data is copied.
+//
+// WithOverwrite costs another attempt of the transaction for each node that exists: no
+// server has an operation that creates or sets.
 func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
 	op := TxnOp{kind: txnCreate, path: path, data: bytes.Clone(data)}
 	op.invalid = apply(&op.create, opts)
@@ -57,6 +62,29 @@ func CheckOp(path string, version int32) TxnOp {
 	return TxnOp{kind: txnCheck, path: path, version: version}
 }
 
+// In returns the operation with its path as view has it, so that one transaction has
+// operations on several namespaces. The view and the client that carries the transaction
+// out must be views of one client; otherwise the transaction fails with a *ConfigError.
+// Results and errors name the path in the view.
+func (op TxnOp) In(view *Client) TxnOp {
+	op.view = view
+	return op
+}
+
+// full returns the server's name for the path of an operation of a txn.
+func (op *TxnOp) full() string { return op.view.full(op.path) }
+
+// sets reports whether the operation writes a node that exists.
+func (op *TxnOp) sets() bool { return op.kind == txnSet || op.asSet }
+
+// name returns what the operation is called in results and errors.
+func (op *TxnOp) name() string {
+	if op.asSet {
+		return string(txnSet)
+	}
+	return string(op.kind)
+}
+
 func (op *TxnOp) validate() error {
 	c := &op.create
 	switch {
@@ -66,21 +94,25 @@ func (op *TxnOp) validate() error {
 		return badArgument("TxnOp", "", "must be made by CreateOp, SetOp, DeleteOp or CheckOp")
 	case op.kind != txnCreate:
 		return validatePath(op.path)
-	case c.siblings, c.isUpsert():
-		return badArgument("option", "of CreateOp", "must not be WithSiblings, WithOverwrite or WithIdempotence")
+	case c.siblings, c.idempotent:
+		return badArgument("option", "of CreateOp", "must not be WithSiblings or WithIdempotence")
 	}
 	return c.validate(op.path)
 }
 
 // TxnResult says what has become of one operation of a Transaction.
 type TxnResult struct {
-	Op string // "create", "set", "delete" or "check"
+	// Op is "create", "set", "delete" or "check". It is "set" for a CreateOp
+	// WithOverwrite whose node existed.
+	Op string
 
 	// Path is the client's name for the node. After the creation of a
 	// sequential node, it has the node's number.
 	Path string
 
-	Stat *zk.Stat // the node's after a set, else nil
+	// Stat is the node's after a set, else nil. The Version of a node that was created
+	// is 0.
+	Stat *zk.Stat
 
 	// Zxid is the id of the transaction, which all its operations share: the
 	// Czxid of the nodes that were created, and the Mzxid of the nodes that

@@ -306,3 +306,17 @@ func directory(call func(context.Context, *discovery.Directory) error) func(*tes
 		return call(ctx, d)
 	})
 }
+
+// streamed reads who leads as a channel, which is closed with the context, to its end.
+func streamed(
+	ctx context.Context, s *scene,
+	stream func(context.Context, func(context.Context) iter.Seq2[locks.Participant, error]) (<-chan locks.Participant, func() error),
+) error {
+	leaders, stop := stream(ctx, func(ctx context.Context) iter.Seq2[locks.Participant, error] {
+		return leader.Observe(ctx, s.client, "/lock")
+	})
+	for range leaders {
+		continue
+	}
+	return stop()
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
@@ -99,6 +100,10 @@ var everyOperation = []operation{
 	})},
 	{"transaction that fails", onTree(func(ctx context.Context, s *scene) error {
 		_, err := s.client.Transaction(ctx, framework.SetOp("/tree", nil, 7), framework.CreateOp("/new", nil))
+		return err
+	})},
+	{"transaction that overwrites", onTree(func(ctx context.Context, s *scene) error {
+		_, err := s.client.Transaction(ctx, framework.CreateOp("/tree", nil, framework.WithOverwrite(framework.AnyVersion)))
 		return err
 	})},
 	{"transaction with an ephemeral node", onTree(func(ctx context.Context, s *scene) error {
@@ -219,12 +224,18 @@ var everyOperation = []operation{
 		_, err := leader.NewSelector(s.client, "/tree").Leader(ctx)
 		return err
 	})},
+	{"leader, now", heldBy(func(ctx context.Context, s *scene) error {
+		_, err := leader.Now(ctx, s.client, "/lock")
+		return err
+	})},
 	{"observe", heldBy(func(ctx context.Context, s *scene) (last error) {
 		for _, err := range leader.Observe(ctx, s.client, "/lock") {
 			last = err
 		}
 		return last
 	})},
+	{"stream", heldBy(func(ctx context.Context, s *scene) error { return streamed(ctx, s, recipes.Stream) })},
+	{"latest", heldBy(func(ctx context.Context, s *scene) error { return streamed(ctx, s, recipes.Latest) })},
 	{"latch, wait leadership", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.WaitLeadership(ctx); return err })},
 	{"latch, leader", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.Leader(ctx); return err })},
 	{"latch, lead", latch(func(ctx context.Context, l *leader.Latch) error {
@@ -403,6 +414,7 @@ var everyOperation = []operation{
 		}
 		return c.WaitFor(ctx, s.srv.Zxid())
 	})},
+	{"cache, read", onTree(func(ctx context.Context, s *scene) error { _, err := cache.Read(ctx, s.client, "/tree"); return err })},
 	{"cache, wait for what does not come", cached(func(ctx context.Context, c *cache.Cache) error { return c.WaitFor(ctx, 1_000_000) })},
 	{"cache, changes", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Changes(ctx)) })},
 	{"cache, steps", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Steps(ctx)) })},

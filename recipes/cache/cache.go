@@ -104,12 +104,38 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		About: c.events.Path,
 		Ends:  isTooOld,
 		// A copy keeps nothing from others.
-		Outlasts: func(err error) bool { return follow.RefusedCredentials(err) || isRefusal(err) },
+		Outlasts: func(err error) bool { return !cfg.once && (follow.RefusedCredentials(err) || isRefusal(err)) },
 	}
 	c.life = follow.Life{Client: client, Closed: ErrClosed, Run: c.run, Finish: c.finish, GaveUp: c.recovery.GaveUp}
 	c.behindSince = time.Now() // Stats may be asked before the goroutine runs
 	if err := c.life.Start(); err != nil {
 		return nil, c.named(err)
+	}
+	return c, nil
+}
+
+// Read reads root and what is below it, once, as of one transaction. The transaction
+// is no older than the call, with the exceptions of framework.Client.Sync. Read returns
+// a cache that is closed and does not change: its Zxid names the transaction, and its
+// Get, Children and All return the nodes. The root need not exist.
+//
+// Read survives outages and losses of the session, as WaitSynced does, until ctx ends.
+// Unlike a cache of New, Read returns an error if the server refuses to show a node,
+// such as one that matches zk.ErrNoAuth; WithFilter leaves such nodes out. Read sets a
+// watch and removes it before it returns, so that a program that reads the same tree
+// again and again should keep a cache of New instead.
+func Read(ctx context.Context, client *framework.Client, root string, opts ...Option) (*Cache, error) {
+	c, err := New(client, root, append(slices.Clip(opts), func(c *config) { c.once = true })...)
+	if err != nil {
+		return nil, err
+	}
+	err = c.WaitSynced(ctx)
+	c.Close()
+	for _, path := range slices.Sorted(maps.Keys(c.unreadable)) {
+		err = cmp.Or(err, c.named(c.unreadable[path]))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -151,8 +177,10 @@ func (c *Cache) named(err error) error {
 	return fmt.Errorf("cache of %q: %w", c.scope.root, err)
 }
 
-// Close ends the cache and returns when nothing of it goes on. The nodes can
-// still be read. It may be called more than once, and always returns nil.
+// Close ends the cache and returns when nothing of it goes on. The nodes can still be
+// read. In an outage, Close returns nil at once, and deletes nothing; see "How a call
+// ends a node" in the index of the recipes. Close may be called more than once, and
+// always returns nil.
 func (c *Cache) Close() error {
 	c.life.Close()
 	return nil

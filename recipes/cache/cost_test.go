@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -43,5 +44,42 @@ func TestChangeCostsOneRequest(t *testing.T) {
 				require.Equal(t, nodes, cost(each(func(path string) { require.NoError(t, srv.Delete(path)) })))
 			})
 		})
+	}
+}
+
+// Promise: A cache WithoutData sends no more requests than one with the data, when it is
+// filled, when many nodes change at once, and after a reconnect.
+func TestWithoutDataCostsNoMoreRequests(t *testing.T) {
+	requests := func(t *testing.T, size int, opts ...cache.Option) (sent []int) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := zktest.Start(t)
+			client := connect(t, srv)
+			create(t, srv, "/r")
+			each := func(do func(path string, data []byte) error) {
+				for i := range 40 {
+					require.NoError(t, do(fmt.Sprint("/r/", i), make([]byte, size+i)))
+				}
+			}
+			step := func(do func()) {
+				srv.ClearRequests()
+				do()
+				synctest.Wait()
+				sent = append(sent, srv.CountRequests(zktest.OpAny)-srv.CountRequests(zktest.OpPing))
+			}
+			each(srv.Create)
+			require.NoError(t, client.WaitConnected(t.Context()))
+			var c *cache.Cache
+			step(func() { c = open(t, client, "/r", opts...) })
+			step(func() { each(srv.Set); require.NoError(t, c.WaitFor(within(t), srv.Zxid())) })
+			step(func() { srv.CutAll(); time.Sleep(time.Second) })
+			step(func() { each(func(path string, _ []byte) error { return srv.Delete(path) }); time.Sleep(time.Second) })
+		})
+		return sent
+	}
+	for _, size := range []int{10, 2 << 10} {
+		with, without := requests(t, size), requests(t, size, cache.WithoutData())
+		for i := range with { // two more or less is how many events came at once
+			require.LessOrEqual(t, without[i], with[i]+2, "step %d with data of %d bytes", i, size)
+		}
 	}
 }

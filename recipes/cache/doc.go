@@ -13,6 +13,8 @@
 //		fmt.Println(node.Path, string(node.Data))
 //	}
 //
+// [Read] returns the tree once, as of one transaction, without a watch that stays.
+//
 // # What a cache promises
 //
 // A [Cache] is always equal to the server's tree as of one transaction, which

@@ -15,6 +15,7 @@ type config struct {
 	filter  func(path string) bool
 	noData  bool
 	pending int
+	once    bool // Read makes the cache
 }
 
 // WithDepth leaves out what is more than n levels below the root. With 0, the
@@ -31,10 +32,9 @@ func WithFilter(keep func(path string) bool) Option {
 	return func(c *config) { c.filter = keep }
 }
 
-// WithoutData keeps no data of nodes. The nodes have their Stat. Where many nodes are
-// read by one request, the answer has their data all the same, because requests cost
-// more than little data. A node that is known to have more than a kilobyte is asked for
-// alone, without its data.
+// WithoutData keeps no data of nodes. The nodes have their Stat. The cache sends no
+// more requests than it would with the data. A request for a single node asks for its
+// Stat alone. A request for many nodes returns their data, which the cache drops.
 func WithoutData() Option {
 	return func(c *config) { c.noData = true }
 }

@@ -145,11 +145,10 @@ func (l *loop) hasRead(nodes, size int) {
 	l.mayRead = min(mostAtATime, max(leastAtATime, follow.NextReads(l.mayRead, nodes, size, largeAnswer)))
 }
 
-// asksForStat reports whether a node is known to have much data that may not be
-// needed: it is likely not to have changed, or the cache keeps no data. A smaller
-// request tells then.
-func (l *loop) asksForStat(q request) bool {
-	return (q.mayBeUnchanged() || l.c.cfg.noData && q.known.node != nil) && q.known.node.Stat.DataLength > littleData
+// asksForStat reports whether a node is known to have much data, and is likely not to
+// have changed. A request for its Stat alone is smaller.
+func (q request) asksForStat() bool {
+	return q.mayBeUnchanged() && q.known.node.Stat.DataLength > littleData
 }
 
 // launch begins as many reads as may be under way.
@@ -173,7 +172,7 @@ func (l *loop) launchNext(n int) {
 		q := request{path: path, needs: l.batch[path], known: l.tree.nodes[path].copy(), asked: l.round}
 		delete(l.batch, path)
 		l.inflight[path] = struct{}{}
-		if n > 1 && len(path) <= longestPath && !l.asksForStat(q) {
+		if n > 1 && len(path) <= longestPath && !q.asksForStat() {
 			several = append(several, q)
 			continue
 		}

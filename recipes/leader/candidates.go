@@ -26,23 +26,28 @@ func (e *election) Leadership() *locks.Lease {
 // Leader returns the candidate that leads, or is about to. If there is no
 // candidate, the error is ErrNoLeader.
 func (e *election) Leader(ctx context.Context) (locks.Participant, error) {
+	return first(ctx, &e.queue)
+}
+
+// first returns the first candidate in a queue.
+func first(ctx context.Context, queue *seat.Lock) (locks.Participant, error) {
 	const op = "leader"
 	vanished := pauses.Vanished()
 	for {
-		entries, err := e.queue.Entries(ctx, op)
+		entries, err := queue.Entries(ctx, op)
 		if err == nil && len(entries) == 0 {
-			err = e.queue.ErrorOf(op, ErrNoLeader)
+			err = queue.ErrorOf(op, ErrNoLeader)
 		}
 		if err != nil {
 			return locks.Participant{}, err
 		}
-		first, err := e.queue.Read(ctx, entries[0])
+		leader, err := queue.Read(ctx, entries[0])
 		if !reason.Is(err, zk.ErrNoNode) {
-			first.Holder = err == nil
-			return locks.Participant(first), err
+			leader.Holder = err == nil
+			return locks.Participant(leader), err
 		}
-		if err := follow.Pause(ctx, e.queue.Client(), &vanished); err != nil { // it has left (CURATOR-358)
-			return locks.Participant{}, e.queue.ErrorOf(op, err)
+		if err := follow.Pause(ctx, queue.Client(), &vanished); err != nil { // it has left (CURATOR-358)
+			return locks.Participant{}, queue.ErrorOf(op, err)
 		}
 	}
 }

@@ -16,7 +16,7 @@
 //   - [Selector], Curator's LeaderSelector, runs a function while it leads,
 //     and keeps its place until that has returned. With WithRequeue it stands
 //     again.
-//   - [Observe] tells who leads, without standing.
+//   - [Now] returns who leads, without standing. [Observe] also reports each change.
 //
 // A process needs one of them for an election. It may have more, but they do not
 // queue in the process, as mutexes do: each has a node and its own requests, and

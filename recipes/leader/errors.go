@@ -17,7 +17,8 @@ var (
 	// lead.
 	ErrNotLeader = errors.New("not the leader")
 
-	// ErrNoLeader means that there is no candidate.
+	// ErrNoLeader means that there is no candidate. Leader of a Latch does not see the
+	// candidates of a Selector at its path, nor the other way round; Now sees both.
 	ErrNoLeader = errors.New("no leader")
 
 	// ErrNoSuccessor means that there is no other candidate to hand over to.

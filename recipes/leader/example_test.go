@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/gocurator/curator/internal/exampletest"
+	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -145,4 +147,62 @@ func ExampleSelector() {
 	// the leadership ended with: <nil>
 	// leading, with a token: true
 	// <nil>
+}
+
+// A router sends work to the leader, and stops when it is told to.
+func ExampleObserve() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	latch, err := leader.NewLatch(client, "/leader", leader.WithID("10.0.0.7:80"))
+	fmt.Println(err)
+	defer latch.Shutdown(ctx)
+
+	quit := make(chan struct{})
+	leaders, stop := recipes.Latest(ctx, func(ctx context.Context) iter.Seq2[locks.Participant, error] {
+		return leader.Observe(ctx, client, "/leader")
+	})
+	defer stop()
+	for {
+		select {
+		case now, open := <-leaders:
+			switch {
+			case !open: // ctx has ended, or the observer with an error
+				fmt.Println(stop())
+				return
+			case now.Path != "": // otherwise nobody leads yet
+				fmt.Println("route to", now.ID())
+				close(quit)
+			}
+		case <-quit:
+			fmt.Println("stopped:", stop())
+			return
+		}
+	}
+	// Output:
+	// <nil>
+	// route to 10.0.0.7:80
+	// stopped: <nil>
+}
+
+// A process that does not stand asks who leads, before it sends a request there.
+func ExampleNow() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	_, err := leader.Now(ctx, client, "/leader")
+	fmt.Println(errors.Is(err, leader.ErrNoLeader))
+
+	latch, err := leader.NewLatch(client, "/leader", leader.WithID("10.0.0.7:80"))
+	fmt.Println(err)
+	defer latch.Shutdown(ctx)
+	_, err = latch.WaitLeadership(ctx)
+	fmt.Println(err)
+	now, err := leader.Now(ctx, client, "/leader")
+	fmt.Println(now.ID(), err)
+	// Output:
+	// true
+	// <nil>
+	// <nil>
+	// 10.0.0.7:80 <nil>
 }

@@ -69,6 +69,41 @@ func TestObserverSeesTheLeaders(t *testing.T) {
 	})
 }
 
+// Promise: Now returns the leader among latches and selectors, and ErrNoLeader only if
+// there is no candidate of either kind.
+func TestNowSeesLatchesAndSelectors(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		_, err := leader.Now(w.Patience(t), w.Observer, path)
+		require.ErrorIs(t, err, leader.ErrNoLeader)
+		require.ErrorContains(t, err, path)
+
+		c, _ := w.Connect(t)
+		l := latch(t, c, path, leader.WithID("latch"))
+		lease := w.await(t, l)
+		now, err := leader.Now(w.Patience(t), w.Observer, path)
+		require.NoError(t, err)
+		require.Equal(t, "latch", now.ID())
+		require.Equal(t, lease.Path(), now.Path)
+		require.Equal(t, lease.FencingToken(), now.Token)
+		require.True(t, now.Holder)
+		require.NoError(t, l.Shutdown(w.Patience(t)))
+
+		require.NoError(t, leader.NewSelector(c, path, leader.WithID("selector")).Run(w.Patience(t), func(ctx context.Context) error {
+			now, err := leader.Now(ctx, w.Observer, path)
+			require.NoError(t, err)
+			require.Equal(t, "selector", now.ID())
+			return nil
+		}))
+		_, err = leader.Now(w.Patience(t), w.Observer, path)
+		require.ErrorIs(t, err, leader.ErrNoLeader)
+		_, err = leader.Now(w.Patience(t), nil, path)
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		_, err = leader.Now(w.Patience(t), w.Observer, "no path")
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+	})
+}
+
 // An observer has one watch, and candidates that come and go cost it no
 // request.
 func TestObserverHasOneWatch(t *testing.T) {

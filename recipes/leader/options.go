@@ -18,8 +18,9 @@ type config struct {
 // WithID names a candidate to all who ask for the leader or the participants:
 // it is the data of its nodes, and what Java's Participant.getId returns
 // there. It may be the address at which the candidate serves: [Observe] tells
-// others where the leader is. The id must have no more than 1 KiB. By default a
-// candidate is called by its service, host and process.
+// others where the leader is. The id must have no more than 1 KiB: a longer one is an
+// error of NewLatch and of Selector.Run that states the limit. By default a candidate
+// is called by its service, host and process.
 //
 // WithID switches identity and trace links off, since the id takes their place
 // in the node. Participant.Identity does not know the candidate then, package
@@ -33,6 +34,14 @@ func WithID(id string) Option {
 // may add; see tracing.WithoutTraceIDs.
 func WithoutIdentity() Option {
 	return func(c *config) { c.Anonymous = true }
+}
+
+// WithKazooNames gives the candidates the names of Python's kazoo, in place of
+// Curator's: Go processes and the Election of kazoo processes have one leader, without a
+// change to the kazoo processes. All Go candidates of one election need the option. See
+// locks.WithKazooNames for the limits.
+func WithKazooNames() Option {
+	return func(c *config) { c.Kazoo = true }
 }
 
 // WithName sets the name of the leadership in spans and metrics. It should be

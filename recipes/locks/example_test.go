@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -122,6 +124,48 @@ func ExampleLease_Checks() {
 	// Output:
 	// <nil>
 	// true
+}
+
+// A directory is locked by its own path, so its children are data and contenders.
+func ExampleIsContender() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	for _, path := range []string{"/cells/zone1", "/cells/zone2"} {
+		_, err := client.Create(ctx, path, nil, framework.WithParents())
+		fmt.Println(err)
+	}
+	err := locks.NewInterProcessMutex(client, "/cells").Do(ctx, func(ctx context.Context) error {
+		names, _, err := client.Children(ctx, "/cells")
+		slices.Sort(names)
+		fmt.Println(len(names), slices.DeleteFunc(names, locks.IsContender))
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// <nil>
+	// 3 [zone1 zone2]
+	// <nil>
+}
+
+// Python processes that use kazoo's Lock keep running, while Go processes take their
+// place one by one.
+func ExampleWithKazooNames() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	mutex := locks.NewInterProcessMutex(client, "/locks/report", locks.WithKazooNames())
+	err := mutex.Do(ctx, func(ctx context.Context) error {
+		names, _, err := client.Children(ctx, "/locks/report")
+		_, name, _ := strings.Cut(names[0], "__")
+		fmt.Println(len(names), "__"+name)
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// 1 __lock__0000000000
+	// <nil>
 }
 
 // A writer can go on as a reader. It lets other readers in, but no other

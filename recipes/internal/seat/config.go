@@ -54,6 +54,7 @@ type Options struct {
 	Data      []byte // the nodes' data, if ExactData is set
 	ExactData bool   // the nodes have Data, not the identity
 	Anonymous bool   // the nodes have no identity
+	Kazoo     bool   // the names are those of Python's kazoo
 	Revocable bool   // a request to give the lock up ends the hold
 	Fault     error  // why an option is invalid, or nil
 
@@ -73,7 +74,7 @@ func (o *Options) SetData(data []byte) {
 	o.Data, o.ExactData = data, true
 	switch {
 	case len(data) > order.OwnData:
-		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("must be no more than %d", order.OwnData))
+		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("must be no more than %d bytes", order.OwnData))
 	case IsRevocation(data):
 		o.Fault = Invalid("node data", string(data), "would ask the holder to give the lock up")
 	}
