@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -39,4 +40,29 @@ func ExampleClient_Transaction() {
 	// <nil>
 	// /orders/o-0000000000 <nil>
 	// set /stock zk: version conflict
+}
+
+// A payment in one namespace and its entry in another are written together, or not at
+// all.
+func ExampleTxnOp_In() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	shop, err := client.Namespace("/shop")
+	fmt.Println(err)
+	ledger, err := client.Namespace("/ledger")
+	fmt.Println(err)
+
+	results, err := shop.Transaction(ctx,
+		framework.CreateOp("/payment", []byte("42")),
+		framework.CreateOp("/entry", []byte("42")).In(ledger),
+	)
+	fmt.Println(results[0].Path, results[1].Path, err)
+	data, _, err := client.Get(ctx, "/ledger/entry")
+	fmt.Println(string(data), err)
+	// Output:
+	// <nil>
+	// <nil>
+	// /payment /entry <nil>
+	// 42 <nil>
 }

@@ -159,3 +159,52 @@ func TestViewsAreOneClient(t *testing.T) {
 		require.ErrorIs(t, err, framework.ErrClosed)
 	})
 }
+
+// Promise: One transaction has operations on several views of a client, each with the
+// paths of its view, also if its reply is lost.
+func TestTransactionOfSeveralNamespaces(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			shop, audit := namespace(t, c, "/shop"), namespace(t, c, "/audit")
+			mustCreate(t, shop, "/stock", "1")
+			ops := []framework.TxnOp{
+				framework.SetOp("/stock", []byte("0"), 0),
+				framework.CheckOp("/shop/stock", 1).In(c),
+				framework.CreateOp("/entry-", []byte("sold"), framework.WithProtection()).In(audit),
+				framework.CreateOp("/new/entry", nil, framework.WithParents()).In(audit),
+			}
+			if lost { // the first try lacks a parent
+				srv.Inject(zktest.Rule{Op: zktest.OpMulti, After: 1, Do: zktest.DropReply()})
+			}
+			results, err := shop.Transaction(t.Context(), ops...)
+			require.NoError(t, err)
+			require.Equal(t, "/stock", results[0].Path)
+			require.Equal(t, "/shop/stock", results[1].Path)
+			require.Equal(t, "/new/entry", results[3].Path)
+			data, _, err := audit.Get(t.Context(), results[2].Path)
+			require.NoError(t, err)
+			require.Equal(t, "sold", string(data))
+			require.Len(t, srv.Children("/audit"), 2)
+
+			_, err = shop.Transaction(t.Context(), framework.CheckOp("/none", 0).In(audit))
+			var failed *framework.TxnError
+			require.ErrorAs(t, err, &failed)
+			require.Equal(t, "/none", failed.Path)
+			require.ErrorIs(t, err, zk.ErrNoNode)
+		})
+	}
+}
+
+func TestTransactionIsOfOneClient(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		other, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer other.Close()
+		_, err = c.Transaction(t.Context(), framework.CreateOp("/a", nil), framework.CreateOp("/b", nil).In(other))
+		var failed *framework.TxnError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, 1, failed.Index)
+		requireConfigError(t, err, "view")
+		require.NotContains(t, srv.Children("/"), "a")
+	})
+}

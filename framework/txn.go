@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -82,6 +83,9 @@ type txn struct {
 
 func newTxn(c *Client, ops []TxnOp) *txn {
 	t := &txn{client: c, ops: slices.Clone(ops)}
+	for i := range t.ops {
+		t.ops[i].view = cmp.Or(t.ops[i].view, c)
+	}
 	t.protect()
 	t.write = write[*txn, []TxnResult]{of: t, send: (*txn).send, resolve: (*txn).resolve, attempt: (*txn).attempt}
 	switch {
@@ -95,7 +99,11 @@ func newTxn(c *Client, ops []TxnOp) *txn {
 
 func (t *txn) validate() error {
 	for i, op := range t.ops {
-		if err := op.validate(); err != nil {
+		err := op.validate()
+		if op.view.core != t.client.core {
+			err = badArgument("view", "of TxnOp.In", "must be of the client that carries the transaction out")
+		}
+		if err != nil {
 			return t.failed(i, err)
 		}
 	}
@@ -140,15 +148,15 @@ func (t *txn) lacksParent(err error) bool {
 // node. It leaves out a parent that the transaction itself makes before.
 func (t *txn) mayMakeParent(i int) bool {
 	op := &t.ops[i]
-	return op.kind == txnCreate && t.client.mayMakeParent(t.parentOf(i), &op.create) &&
+	return op.kind == txnCreate && op.view.mayMakeParent(t.parentOf(i), &op.create) &&
 		!slices.ContainsFunc(t.ops[:i], func(op TxnOp) bool {
 			hasOtherName := op.create.protected || op.create.mode.sequential()
-			return op.kind == txnCreate && !hasOtherName && t.client.full(op.path) == t.parentOf(i)
+			return op.kind == txnCreate && !hasOtherName && op.full() == t.parentOf(i)
 		})
 }
 
 func (t *txn) parentOf(i int) string {
-	parent, _ := znode.Split(t.client.full(t.ops[i].path))
+	parent, _ := znode.Split(t.ops[i].full())
 	return parent
 }
 
@@ -159,7 +167,7 @@ func (t *txn) createParents(ctx context.Context, s *Session) error {
 		if !t.mayMakeParent(i) {
 			continue
 		}
-		err := t.client.createParents(ctx, s, t.parentOf(i), &t.ops[i].create, known)
+		err := t.ops[i].view.createParents(ctx, s, t.parentOf(i), &t.ops[i].create, known)
 		switch {
 		case IsRefusal(err):
 			return t.failed(i, err)
@@ -218,7 +226,7 @@ func (t *txn) results(s *Session, answer proto.MultiAnswer) ([]TxnResult, error)
 		results[i] = t.result(i, s, answer.Zxid)
 		results[i].Stat = (*zk.Stat)(part.Stat)
 		if t.ops[i].kind == txnCreate {
-			results[i].Path, results[i].Stat = t.client.local(part.Path), nil
+			results[i].Path, results[i].Stat = t.ops[i].view.local(part.Path), nil
 		}
 		t.noteEphemeral(s, t.ops[i], part.Path)
 	}
@@ -232,7 +240,7 @@ func (t *txn) noteEphemeral(s *Session, op TxnOp, path string) {
 	case op.kind == txnCreate && op.create.mode.ephemeral():
 		s.ephemeralCreated(path)
 	case op.kind == txnDelete:
-		s.nodeGone(t.client.full(op.path))
+		s.nodeGone(op.full())
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // CheckOp make it.
 type TxnOp struct {
 	kind    txnKind
-	path    string // the client's
+	view    *Client // whose path it is; nil for that of the transaction
+	path    string
 	data    []byte
 	version int32
 	create  createConfig
@@ -56,6 +57,18 @@ func DeleteOp(path string, version int32) TxnOp {
 func CheckOp(path string, version int32) TxnOp {
 	return TxnOp{kind: txnCheck, path: path, version: version}
 }
+
+// In returns the operation with its path as view has it, so that one transaction has
+// operations on several namespaces. The view and the client that carries the transaction
+// out must be views of one client; otherwise the transaction fails with a *ConfigError.
+// Results and errors name the path in the view.
+func (op TxnOp) In(view *Client) TxnOp {
+	op.view = view
+	return op
+}
+
+// full returns the server's name for the path of an operation of a txn.
+func (op *TxnOp) full() string { return op.view.full(op.path) }
 
 func (op *TxnOp) validate() error {
 	c := &op.create

@@ -20,7 +20,7 @@ func (t *txn) protect() {
 			if t.protected == nil {
 				t.protected = make([]*protectedNode, len(t.ops))
 			}
-			parent, _ := znode.Split(t.client.full(op.path))
+			parent, _ := znode.Split(op.full())
 			t.protected[i] = &protectedNode{parent: parent, guid: znode.GUID()}
 		}
 	}
@@ -28,7 +28,7 @@ func (t *txn) protect() {
 
 // target returns the path that the server is asked for.
 func (t *txn) target(i int) string {
-	path := t.client.full(t.ops[i].path)
+	path := t.ops[i].full()
 	if t.protected == nil || t.protected[i] == nil {
 		return path
 	}
@@ -85,7 +85,7 @@ func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
 func (t *txn) writes(path string) int {
 	n := 0
 	for _, op := range t.ops {
-		if op.kind != txnCheck && op.path == path {
+		if op.kind != txnCheck && op.full() == path {
 			n++
 		}
 	}
@@ -99,13 +99,13 @@ func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []
 	results := make([]TxnResult, len(t.ops))
 	for i, op := range t.ops {
 		results[i] = t.result(i, s, zxid)
-		path := t.client.full(op.path)
+		path := op.full()
 		if op.create.protected {
 			path = found[i]
-			results[i].Path = t.client.local(path)
+			results[i].Path = op.view.local(path)
 		}
 		if op.kind == txnSet {
-			stat, err := send(ctx, s, proto.Exists(t.client.full(op.path), false), nil)
+			stat, err := send(ctx, s, proto.Exists(op.full(), false), nil)
 			if err != nil {
 				return nil, err
 			}
@@ -133,7 +133,7 @@ func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid 
 		return "has got a number that is not known"
 	case op.kind == txnCreate && op.create.mode.ephemeral() && t.write.doubt != s:
 		return "may end with a session that was lost"
-	case op.kind == txnSet && t.writes(op.path) > 1:
+	case op.kind == txnSet && t.writes(path) > 1:
 		return "was written several times"
 	case op.kind == txnSet && (stat == nil || stat.Mzxid != zxid):
 		return "has changed since"
@@ -175,7 +175,7 @@ func (t *txn) deleteProtected(s *Session, results []TxnResult, err error) {
 		case n == nil:
 			continue
 		case results != nil:
-			t.client.deleteInBackground(t.client.full(results[i].Path))
+			t.client.deleteInBackground(t.ops[i].view.full(results[i].Path))
 		case s != nil && ambiguous(err) && !reason.As(err, &failed):
 			t.client.deleteMaybeMade(n.parent, n.guid, s, t.ops[i].create.mode)
 		}

@@ -101,18 +101,17 @@ func (l *Lease) Leases() []*Lease {
 	return all
 }
 
-// Checks returns checks for transactions of the client, or the view of it,
-// that the lock was made with. The server carries such a transaction out only
-// while the holder's nodes exist, and admits nobody else while they do.
-// Otherwise it fails with a *framework.TxnError that matches zk.ErrNoNode,
-// whether its caller knows of the loss or not. For data in ZooKeeper, that is
-// the strongest fence there is. (With a ReleasePolicy, a later lease of this
-// client may have the same node.)
+// Checks returns checks for transactions of the client that the lock was made with, or
+// of any view of it. The server carries such a transaction out only while the holder's
+// nodes exist, and admits no other contender while they do. Otherwise the transaction
+// fails with a *framework.TxnError that matches zk.ErrNoNode, whether its caller knows
+// of the loss or not. For data in ZooKeeper, that is the strongest fence there is.
+// (With a ReleasePolicy, a later lease of this client may have the same node.)
 func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, h := range l.inner().Holds() {
 		for _, n := range h.Seat().Nodes() {
-			checks = append(checks, framework.CheckOp(h.Path(n), framework.AnyVersion))
+			checks = append(checks, framework.CheckOp(h.Path(n), framework.AnyVersion).In(h.Client()))
 		}
 	}
 	return checks

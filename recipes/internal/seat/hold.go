@@ -1,6 +1,7 @@
 package seat
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/gocurator/curator/framework"
@@ -17,8 +18,9 @@ type Hold struct {
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	dir    string // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
-	policy Policy // what becomes of the seat when the hold ends
+	view   *framework.Client // the view that the hold was acquired with; nil if the seat's lock has it
+	dir    string            // the lock's path in that view
+	policy Policy            // what becomes of the seat when the hold ends
 
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again
@@ -32,11 +34,14 @@ func (h *Hold) Seat() *Seat { return h.seat }
 // Path returns the path of a node of the seat, in the view of the client that the hold
 // was acquired with. The node may have been made in another view.
 func (h *Hold) Path(n framework.Created) string {
-	if h.dir == "" {
+	if h.view == nil {
 		return n.Path
 	}
 	return pathIn(h.dir, n)
 }
+
+// Client returns the view of the client that the hold was acquired with.
+func (h *Hold) Client() *framework.Client { return cmp.Or(h.view, h.seat.client) }
 
 // Context ends when the hold does.
 func (h *Hold) Context() context.Context { return h.ctx }

@@ -107,7 +107,7 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 
 // has gives a waiter a hold, and sets what becomes of the seat at the end.
 func (w *waiter) has(h *Hold) {
-	h.dir, h.policy = w.of.cfg.Path, w.of.cfg.Policy
+	h.view, h.dir, h.policy = w.of.cfg.Client, w.of.cfg.Path, w.of.cfg.Policy
 	w.hold = h
 }
 
