@@ -18,8 +18,9 @@ type config struct {
 // WithID names a candidate to all who ask for the leader or the participants:
 // it is the data of its nodes, and what Java's Participant.getId returns
 // there. It may be the address at which the candidate serves: [Observe] tells
-// others where the leader is. The id must have no more than 1 KiB. By default a
-// candidate is called by its service, host and process.
+// others where the leader is. The id must have no more than 1 KiB: a longer one is an
+// error of NewLatch and of Selector.Run that states the limit. By default a candidate
+// is called by its service, host and process.
 //
 // WithID switches identity and trace links off, since the id takes their place
 // in the node. Participant.Identity does not know the candidate then, package

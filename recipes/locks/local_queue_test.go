@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,9 +10,12 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // queueUp starts n acquires of one mutex object, one after the other, and
@@ -114,5 +118,33 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 			_, err := locks.NewInterProcessMutex(c, "/l", opt).Acquire(t.Context())
 			require.ErrorIs(t, err, zk.ErrBadArguments)
 		}
+	})
+}
+
+// Promise: Node data of the limit is written, and longer data is an error that states the
+// limit, before anything is sent.
+func TestNodeDataThatIsTooLong(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l", locks.WithNodeData(make([]byte, 1024))))
+		require.NoError(t, lease.Release(t.Context()))
+		w.Fake.ClearRequests()
+		for _, err := range []error{
+			func() error {
+				_, err := locks.NewInterProcessMutex(c, "/l", locks.WithNodeData(make([]byte, 1025))).TryAcquire(t.Context())
+				return err
+			}(),
+			func() error {
+				_, err := leader.NewLatch(c, "/l", leader.WithID(strings.Repeat("x", 1025)))
+				return err
+			}(),
+			leader.NewSelector(c, "/l", leader.WithID(strings.Repeat("x", 1025))).Run(t.Context(), func(context.Context) error { return nil }),
+		} {
+			var config *framework.ConfigError
+			require.ErrorAs(t, err, &config)
+			require.ErrorContains(t, err, `"1025 bytes": must be no more than 1024 bytes`)
+			require.ErrorContains(t, err, "/l")
+		}
+		require.Zero(t, w.Fake.CountRequests(zktest.OpAny)-w.Fake.CountRequests(zktest.OpPing))
 	})
 }

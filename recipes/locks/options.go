@@ -85,9 +85,9 @@ func WithoutIdentity() Option {
 
 // WithNodeData sets what the lock's nodes say of their owner, for the errors
 // of waiters and for Participants. The default is an Identity. The data is
-// written as it is. It must have no more than 1 KiB, since waiters read it,
-// and must not be "__REVOKE__", by which Revoke asks for the lock: anything
-// else is an error of every acquire.
+// written as it is. It must have no more than 1 KiB, because waiters read it, and
+// must not be "__REVOKE__", by which Revoke asks for the lock. Otherwise every acquire
+// returns a *framework.ConfigError that states the limit, before it sends a request.
 //
 // WithNodeData switches identity and trace links off, since the data takes
 // their place in the node. Package tracing calls the owner "unknown" then, and
