@@ -40,7 +40,7 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 			"setACL, empty":                 setACL(nil),
 			"delete, nil option":            c.Delete(ctx, "/n", 0, nil),
 			"transaction, nil option":       transaction(framework.CreateOp("/n", nil, nil)),
-			"transaction, option":           transaction(framework.CreateOp("/n", nil, framework.WithOverwrite(0))),
+			"transaction, option":           transaction(framework.CreateOp("/n", nil, framework.WithIdempotence())),
 			"transaction, mode":             transaction(framework.CreateOp("/n", nil, framework.WithMode(-1))),
 			"transaction, TxnOp of no kind": transaction(framework.TxnOp{}),
 			"auth, no scheme":               c.AddAuth(ctx, "", nil),

@@ -102,7 +102,8 @@ func WithProtection() CreateOption {
 // version, the error matches ErrOutcomeUnknown.
 //
 // It is for nodes whose name the caller knows and whose owner does not matter:
-// not protected, sequential or ephemeral.
+// not protected, sequential or ephemeral. In a CreateOp, it makes a transaction create
+// or write the node.
 func WithOverwrite(version int32) CreateOption {
 	return func(c *createConfig) { c.orSet, c.orVersion = true, version }
 }

@@ -59,8 +59,9 @@ var (
 	//	  and a Transaction of checks
 	//	Set, SetACL and Delete of AnyVersion,             repeated
 	//	  Delete WithGuarantee
-	//	Transaction of checks, and of SetOps and          repeated; an error of the
-	//	  DeleteOps of AnyVersion                         repeated one is unknown, too
+	//	Transaction of checks, and of SetOps,             repeated; an error of the
+	//	  DeleteOps and CreateOps WithOverwrite           repeated one is unknown, too
+	//	  of AnyVersion
 	//	Create WithIdempotence, and WithOverwrite         repeated, for what exists
 	//	  of AnyVersion                                   then is taken as it is
 	//	Create WithProtection                             looked for by its name: done,

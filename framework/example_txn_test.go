@@ -66,3 +66,20 @@ func ExampleTxnOp_In() {
 	// /payment /entry <nil>
 	// 42 <nil>
 }
+
+// A job's state is written, whether it has one or not, together with the log of it.
+func ExampleCreateOp_overwrite() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	for _, state := range []string{"running", "done"} {
+		results, err := client.Transaction(ctx,
+			framework.CreateOp("/job", []byte(state), framework.WithOverwrite(framework.AnyVersion)),
+			framework.CreateOp("/log/entry-", nil, framework.WithMode(framework.PersistentSequential), framework.WithParents()),
+		)
+		fmt.Println(results[0].Op, results[0].Path, results[1].Path, err)
+	}
+	// Output:
+	// create /job /log/entry-0000000000 <nil>
+	// set /job /log/entry-0000000001 <nil>
+}

@@ -30,9 +30,9 @@ import (
 // in a new one:
 //
 //   - A transaction that only checks is repeated.
-//   - A transaction of checks, and of SetOps and DeleteOps of AnyVersion, is
-//     repeated, like Set and Delete of AnyVersion. If the repeated one is refused,
-//     the error also matches ErrOutcomeUnknown: the first one may be the reason.
+//   - A transaction of checks, and of SetOps, DeleteOps and CreateOps WithOverwrite of
+//     AnyVersion, is repeated, like Set and Delete of AnyVersion. If the repeated one is
+//     refused, the error also matches ErrOutcomeUnknown: the first one may be the reason.
 //     So a write that is fenced by a lease's Checks is as good as one without.
 //   - A transaction with a CreateOp WithProtection is looked up by the names of
 //     its protected nodes. It was applied if one of them is there. If none is,
@@ -84,7 +84,9 @@ type txn struct {
 func newTxn(c *Client, ops []TxnOp) *txn {
 	t := &txn{client: c, ops: slices.Clone(ops)}
 	for i := range t.ops {
-		t.ops[i].view = cmp.Or(t.ops[i].view, c)
+		op := &t.ops[i]
+		op.view = cmp.Or(op.view, c)
+		op.asSet = op.create.orSet && op.full() == "/" // which always exists
 	}
 	t.protect()
 	t.write = write[*txn, []TxnResult]{of: t, send: (*txn).send, resolve: (*txn).resolve, attempt: (*txn).attempt}
@@ -114,13 +116,13 @@ func (t *txn) validate() error {
 func (t *txn) failed(i int, err error) *TxnError {
 	results := make([]TxnResult, len(t.ops))
 	for j, op := range t.ops {
-		results[j] = TxnResult{Op: string(op.kind), Path: op.path, Err: ErrRolledBack}
+		results[j] = TxnResult{Op: op.name(), Path: op.path, Err: ErrRolledBack}
 		if j > i {
 			results[j].Err = ErrNotAttempted
 		}
 	}
 	results[i].Err = err
-	return &TxnError{i, string(t.ops[i].kind), t.ops[i].path, err, results}
+	return &TxnError{i, results[i].Op, t.ops[i].path, err, results}
 }
 
 // attempt makes one attempt. If the transaction is refused for the lack of a parent
@@ -128,20 +130,38 @@ func (t *txn) failed(i int, err error) *TxnError {
 // transaction below new paths is sent twice.
 func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 	results, err := t.write.request(ctx, s)
-	for tries := 0; t.lacksParent(err) && tries < maxVanished; tries++ {
-		if made := t.createParents(ctx, s); made != nil && !reason.Is(made, zk.ErrNoNode) {
-			return nil, made
+	for tries := 0; tries < maxVanished+len(t.ops); tries++ {
+		var failed *TxnError
+		switch {
+		case !reason.As(err, &failed):
+			return results, err
+		case t.overwritesInstead(failed):
+		case reason.Is(err, zk.ErrNoNode) && t.mayMakeParent(failed.Index):
+			if made := t.createParents(ctx, s); made != nil && !reason.Is(made, zk.ErrNoNode) {
+				return nil, made
+			}
+		default:
+			return results, err
 		}
 		results, err = t.write.request(ctx, s)
 	}
 	return results, err
 }
 
-// lacksParent reports whether an operation has failed for the lack of a parent that
-// the client may create.
-func (t *txn) lacksParent(err error) bool {
-	var failed *TxnError
-	return reason.As(err, &failed) && reason.Is(err, zk.ErrNoNode) && t.mayMakeParent(failed.Index)
+// overwritesInstead reports whether the operation that has failed is a create
+// WithOverwrite that has found a node, or has missed one. The next try sets the node, or
+// creates it.
+func (t *txn) overwritesInstead(failed *TxnError) bool {
+	op := &t.ops[failed.Index]
+	other := zk.ErrNodeExists
+	if op.asSet {
+		other = zk.ErrNoNode
+	}
+	if !op.create.orSet || !reason.Is(failed.Err, other) {
+		return false
+	}
+	op.asSet = !op.asSet
+	return true
 }
 
 // mayMakeParent reports whether the client may create the parent of an operation's
@@ -201,12 +221,14 @@ func (t *txn) send(ctx context.Context, s *Session) ([]TxnResult, error) {
 
 // part returns the operation as a part of a request. The path is the server's.
 func (op *TxnOp) part(c *Client, path string) (proto.Part, error) {
-	switch op.kind {
-	case txnSet:
+	switch {
+	case op.asSet:
+		return proto.SetData(path, op.data, op.create.orVersion).Part(), nil
+	case op.kind == txnSet:
 		return proto.SetData(path, op.data, op.version).Part(), nil
-	case txnDelete:
+	case op.kind == txnDelete:
 		return proto.Delete(path, op.version).Part(), nil
-	case txnCheck:
+	case op.kind == txnCheck:
 		return proto.Check(path, op.version).Part(), nil
 	}
 	acl, err := c.aclFor(path, op.create.acl.list)
@@ -225,7 +247,7 @@ func (t *txn) results(s *Session, answer proto.MultiAnswer) ([]TxnResult, error)
 	for i, part := range answer.Parts {
 		results[i] = t.result(i, s, answer.Zxid)
 		results[i].Stat = (*zk.Stat)(part.Stat)
-		if t.ops[i].kind == txnCreate {
+		if t.ops[i].kind == txnCreate && !t.ops[i].asSet {
 			results[i].Path, results[i].Stat = t.ops[i].view.local(part.Path), nil
 		}
 		t.noteEphemeral(s, t.ops[i], part.Path)
@@ -264,7 +286,7 @@ func (t *txn) result(i int, s *Session, zxid int64) TxnResult {
 	if t.onlyChecks() {
 		zxid = 0
 	}
-	return TxnResult{Op: string(t.ops[i].kind), Path: t.ops[i].path, Zxid: zxid, Session: s}
+	return TxnResult{Op: t.ops[i].name(), Path: t.ops[i].path, Zxid: zxid, Session: s}
 }
 
 func (t *txn) onlyChecks() bool {
@@ -275,6 +297,9 @@ func (t *txn) onlyChecks() bool {
 // than to repeat a Set or Delete of AnyVersion.
 func (t *txn) isRepeatable() bool {
 	return !t.onlyChecks() && !slices.ContainsFunc(t.ops, func(op TxnOp) bool {
-		return op.kind == txnCreate || op.kind != txnCheck && op.version != AnyVersion
+		if op.kind == txnCreate {
+			return !op.create.orSet || op.create.orVersion != AnyVersion
+		}
+		return op.kind != txnCheck && op.version != AnyVersion
 	})
 }

@@ -17,6 +17,7 @@ type TxnOp struct {
 	data    []byte
 	version int32
 	create  createConfig
+	asSet   bool  // a create WithOverwrite of a node that exists
 	invalid error // an option that cannot be used
 }
 
@@ -30,10 +31,13 @@ const (
 )
 
 // CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL,
-// WithACL and WithProtection are what they are for Create, and so are WithParents,
-// WithPersistentParents and WithParentACL: missing parents are created before the
-// transaction. Every other option makes the transaction fail with a *ConfigError.
-// The data is copied.
+// WithACL, WithProtection and WithOverwrite are what they are for Create, and so are
+// WithParents, WithPersistentParents and WithParentACL: missing parents are created
+// before the transaction. Every other option makes the transaction fail with a
+// *ConfigError. The data is copied.
+//
+// WithOverwrite costs another attempt of the transaction for each node that exists: no
+// server has an operation that creates or sets.
 func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
 	op := TxnOp{kind: txnCreate, path: path, data: bytes.Clone(data)}
 	op.invalid = apply(&op.create, opts)
@@ -70,6 +74,17 @@ func (op TxnOp) In(view *Client) TxnOp {
 // full returns the server's name for the path of an operation of a txn.
 func (op *TxnOp) full() string { return op.view.full(op.path) }
 
+// sets reports whether the operation writes a node that exists.
+func (op *TxnOp) sets() bool { return op.kind == txnSet || op.asSet }
+
+// name returns what the operation is called in results and errors.
+func (op *TxnOp) name() string {
+	if op.asSet {
+		return string(txnSet)
+	}
+	return string(op.kind)
+}
+
 func (op *TxnOp) validate() error {
 	c := &op.create
 	switch {
@@ -79,21 +94,25 @@ func (op *TxnOp) validate() error {
 		return badArgument("TxnOp", "", "must be made by CreateOp, SetOp, DeleteOp or CheckOp")
 	case op.kind != txnCreate:
 		return validatePath(op.path)
-	case c.siblings, c.isUpsert():
-		return badArgument("option", "of CreateOp", "must not be WithSiblings, WithOverwrite or WithIdempotence")
+	case c.siblings, c.idempotent:
+		return badArgument("option", "of CreateOp", "must not be WithSiblings or WithIdempotence")
 	}
 	return c.validate(op.path)
 }
 
 // TxnResult says what has become of one operation of a Transaction.
 type TxnResult struct {
-	Op string // "create", "set", "delete" or "check"
+	// Op is "create", "set", "delete" or "check". It is "set" for a CreateOp
+	// WithOverwrite whose node existed.
+	Op string
 
 	// Path is the client's name for the node. After the creation of a
 	// sequential node, it has the node's number.
 	Path string
 
-	Stat *zk.Stat // the node's after a set, else nil
+	// Stat is the node's after a set, else nil. The Version of a node that was created
+	// is 0.
+	Stat *zk.Stat
 
 	// Zxid is the id of the transaction, which all its operations share: the
 	// Czxid of the nodes that were created, and the Mzxid of the nodes that

@@ -104,7 +104,7 @@ func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []
 			path = found[i]
 			results[i].Path = op.view.local(path)
 		}
-		if op.kind == txnSet {
+		if op.sets() {
 			stat, err := send(ctx, s, proto.Exists(op.full(), false), nil)
 			if err != nil {
 				return nil, err
@@ -133,9 +133,9 @@ func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid 
 		return "has got a number that is not known"
 	case op.kind == txnCreate && op.create.mode.ephemeral() && t.write.doubt != s:
 		return "may end with a session that was lost"
-	case op.kind == txnSet && t.writes(path) > 1:
+	case op.sets() && t.writes(path) > 1:
 		return "was written several times"
-	case op.kind == txnSet && (stat == nil || stat.Mzxid != zxid):
+	case op.sets() && (stat == nil || stat.Mzxid != zxid):
 		return "has changed since"
 	}
 	return ""

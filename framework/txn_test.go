@@ -57,7 +57,7 @@ func TestTransactionRefusesWhatMakesNoSense(t *testing.T) {
 			{framework.CreateOp("/n", nil, framework.WithACL(nil)), zk.ErrInvalidACL},
 			{framework.CreateOp("/n", nil, framework.WithSiblings()), zk.ErrBadArguments},
 			{framework.CreateOp("/n", nil, framework.WithParentACL(zk.WorldACL(1))), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.WithOverwrite(0)), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithIdempotence()), zk.ErrBadArguments},
 			{framework.CreateOp("/n", nil, framework.WithIdempotence()), zk.ErrBadArguments},
 		} {
 			_, err := c.Transaction(t.Context(), framework.CheckOp("/", 0), tc.op)

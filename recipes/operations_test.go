@@ -102,6 +102,10 @@ var everyOperation = []operation{
 		_, err := s.client.Transaction(ctx, framework.SetOp("/tree", nil, 7), framework.CreateOp("/new", nil))
 		return err
 	})},
+	{"transaction that overwrites", onTree(func(ctx context.Context, s *scene) error {
+		_, err := s.client.Transaction(ctx, framework.CreateOp("/tree", nil, framework.WithOverwrite(framework.AnyVersion)))
+		return err
+	})},
 	{"transaction with an ephemeral node", onTree(func(ctx context.Context, s *scene) error {
 		_, err := s.client.Transaction(ctx, framework.CreateOp("/new", nil, framework.WithMode(framework.Ephemeral)))
 		return err
