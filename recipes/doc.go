@@ -94,9 +94,21 @@
 //
 // # How a call ends a node
 //
-// Shutdown, Leave and Resign delete a node and wait until it is gone. All of them
-// return nil when a server has said that the node is gone, and return earlier, with
-// an error, if one of these comes first:
+// In an outage, calls do one of these, and the documentation of each has the same words:
+//
+//	Release of a lease, and with it    returns nil at once, and the client
+//	Do, Lead and Run                   deletes the node in the background
+//	Shutdown, Leave and Resign         returns an error when ctx or the
+//	                                   connection timeout is over, and the
+//	                                   client deletes the node in the
+//	                                   background
+//	Close of a shared value, a cache   returns nil at once, and deletes nothing
+//	or a directory
+//	Close of the client                tries to end the session for a second,
+//	                                   and leaves the nodes to the servers
+//
+// Shutdown, Leave and Resign return nil when a server has said that the node is gone.
+// They return earlier, with an error, if one of these comes first:
 //
 //	the context ends                   the context's error
 //	there was no connection for as     framework.ErrNotConnected, or
@@ -110,18 +122,14 @@
 //	                                   of no session, framework.ErrClosed
 //	a server refuses the deletion      the server's error
 //
-// A server in trouble is asked again. The error names the last trouble and, if the
-// session is over by then, also matches [framework.ErrLeftToServers], which says
-// when the servers delete the node at the latest. Unless the server has refused the
-// deletion, the client goes on in the background: it deletes the node when it has a
-// connection. A later call waits again, under its own context.
+// A server that answers with an error that may pass is asked again. The error names the
+// last one and, if the session is over by then, also matches [framework.ErrLeftToServers],
+// which says when the servers delete the node at the latest. Unless the server has
+// refused the deletion, the client deletes the node when it has a connection. A later
+// call waits again, under its own context.
 //
 // Selector.Resign and HandOver wait for the leader's work first, as long as their
 // context allows, and then for the node by this rule.
-//
-// Release of a lease, and with it Do, Lead and Run, do not wait without a
-// connection. Their nil means that the client goes on in the background. Close of a
-// shared value, a cache or a directory deletes nothing, and waits for no server.
 //
 // The documentation of each package says what a loss of the session does.
 // [GUARANTEES.md] lists what users can rely on, and the limits.

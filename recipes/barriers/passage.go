@@ -63,12 +63,11 @@ func (p *Passage) Name() string { return p.name }
 // have left that had entered when Leave was called. A member that was lost has
 // left.
 //
-// When Leave returns earlier is the same for all recipes: see "How a call ends a
-// node" in the index of the recipes. If ctx ends first, or there was no connection
-// for the connection timeout, this member leaves all the same: Leave deletes the
-// member's node, for which it takes at most another half second. If there is no
-// connection in that time, the client goes on in the background, and until the node
-// is gone, the others take this member to be inside. The error also matches
+// In an outage, Leave returns an error when ctx or the connection timeout is over, and
+// the client deletes the node in the background; see "How a call ends a node" in the
+// index of the recipes. This member leaves in that case, and if ctx ends first: Leave
+// deletes the member's node, for which it takes at most another half second. Until the
+// node is gone, the others take this member to be inside. The error also matches
 // ErrNotLeft.
 //
 // If this member's session is lost, Leave does not wait for the others. The

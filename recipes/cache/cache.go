@@ -182,8 +182,10 @@ func (c *Cache) named(err error) error {
 	return fmt.Errorf("cache of %q: %w", c.scope.root, err)
 }
 
-// Close ends the cache and returns when nothing of it goes on. The nodes can
-// still be read. It may be called more than once, and always returns nil.
+// Close ends the cache and returns when nothing of it goes on. The nodes can still be
+// read. In an outage, Close returns nil at once, and deletes nothing; see "How a call
+// ends a node" in the index of the recipes. Close may be called more than once, and
+// always returns nil.
 func (c *Cache) Close() error {
 	c.life.Close()
 	return nil

@@ -180,9 +180,10 @@ func (d *Directory) named(err error) error {
 	return fmt.Errorf("directory of %q: %w", d.root, err)
 }
 
-// Close ends the directory and returns when nothing of it goes on. What it has
-// can still be read, and is interrupted. It may be called more than once, and
-// always returns nil.
+// Close ends the directory and returns when nothing of it goes on. What it has can
+// still be read, and is interrupted. In an outage, Close returns nil at once, and
+// deletes nothing; see "How a call ends a node" in the index of the recipes. Close may
+// be called more than once, and always returns nil.
 func (d *Directory) Close() error {
 	d.life.Close()
 	return nil

@@ -273,11 +273,11 @@ func (r *Registration) gaveUp(ctx context.Context) error {
 // relied on. Do not call its Set and Shutdown.
 func (r *Registration) Node() *nodes.PersistentNode { return r.node }
 
-// Shutdown deletes the node, and returns nil when a server has said that it is
-// gone. When it returns earlier, as in an outage, and with which error, is the same
-// for all recipes: see "How a call ends a node" in the index of the recipes. The
-// client goes on then, and the instance does not come back. A node of another
-// client is never deleted.
+// Shutdown deletes the node, and returns nil when a server has said that it is gone.
+// In an outage, Shutdown returns an error when ctx or the connection timeout is over,
+// and the client deletes the node in the background; see "How a call ends a node" in
+// the index of the recipes. The instance does not come back. A node of another client
+// is never deleted.
 //
 // To let clients finish first, call Drain before, and wait as long as that may
 // take. Closing the client ends its registrations.

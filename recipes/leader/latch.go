@@ -134,13 +134,12 @@ func (l *Latch) finish(why error) {
 // node. Call HandOver before it to let the work finish first; the example of
 // HandOver shows that. After Lead has returned, there is no work to wait for.
 //
-// Shutdown returns nil when a server has said that the node is gone. When it
-// returns earlier, and with which error, is the same for all recipes: see "How a
-// call ends a node" in the index of the recipes. A server in trouble may return
-// other errors. If the server refuses the deletion, that is the error of every
-// Shutdown. The client deletes a node in the background whose creation is under
-// way, and Shutdown does not wait for that. Closing the client ends its latches,
-// too.
+// Shutdown returns nil when a server has said that the node is gone. In an outage,
+// Shutdown returns an error when ctx or the connection timeout is over, and the client
+// deletes the node in the background; see "How a call ends a node" in the index of the
+// recipes. If the server refuses the deletion, every Shutdown returns that error. A
+// node whose creation is under way is deleted in the background, and Shutdown does not
+// wait for that. Closing the client ends its latches, too.
 //
 // Shutdown says that the work is over, even if its leadership was lost just
 // before: the node goes without the rest of the safety margin.
@@ -204,12 +203,14 @@ func (l *Latch) Err() error {
 	return l.life.Err()
 }
 
-// Resign gives the leadership up at once, as a release of its lease does, and does
-// not wait for the work of Lead: HandOver does. The next in line leads. Resign
-// returns nil when a server has said that the node is gone; see "How a call ends a
-// node" in the index of the recipes. Called with the leadership's own context, it
-// does not wait for that. It is ErrNotLeader if there is no leadership to give up:
-// also while the connection is interrupted under state.StandardPolicy.
+// Resign gives the leadership up at once, as a release of its lease does, and does not
+// wait for the work of Lead: HandOver does. The next in line leads. Resign returns nil
+// when a server has said that the node is gone. In an outage, Resign returns an error
+// when ctx or the connection timeout is over, and the client deletes the node in the
+// background; see "How a call ends a node" in the index of the recipes. Called with
+// the leadership's own context, Resign does not wait. It is ErrNotLeader if there is
+// no leadership to give up, and while the connection is interrupted under
+// state.StandardPolicy.
 func (l *Latch) Resign(ctx context.Context) error {
 	const op = "resign"
 	now := l.current()

@@ -114,12 +114,13 @@ func (s *Selector) standsAgain(ctx context.Context, outcome error) bool {
 	return true
 }
 
-// Resign ends the context of the leadership under way, with locks.ErrRevoked. It
-// waits as long as ctx allows until the work has returned, and then until the node
-// is gone: see "How a call ends a node" in the index of the recipes. Called by the
-// work with its own context, it does not wait. It is ErrNotLeader if there is no
-// leadership. It does not touch the next leadership, for which a requeue may stand
-// meanwhile (CURATOR-518).
+// Resign ends the context of the leadership under way, with locks.ErrRevoked. It waits
+// as long as ctx allows until the work has returned, and then until the node is gone.
+// In an outage, Resign returns an error when ctx or the connection timeout is over,
+// and the client deletes the node in the background; see "How a call ends a node" in
+// the index of the recipes. Called by the work with its own context, Resign does not
+// wait. It is ErrNotLeader if there is no leadership. It does not touch the next
+// leadership, for which a requeue may stand meanwhile (CURATOR-518).
 func (s *Selector) Resign(ctx context.Context) error {
 	const op = "resign"
 	now := s.current()

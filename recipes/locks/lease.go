@@ -133,11 +133,11 @@ func (l *Lease) Revoked() <-chan struct{} { return l.inner().Requested() }
 //     stays as long as the session: framework.IsRefusal;
 //   - the lease was released already: ErrReleased.
 //
-// In every other case the node goes, and Release returns nil. It waits for the
-// server's answer, but no longer than until ctx ends, the connection breaks,
-// or the session ends. If ctx has ended, or there is no connection, it does
-// not wait at all. The client then goes on by itself until the node is gone;
-// until then, the next acquire finds it ahead. So
+// In every other case, Release returns nil. It waits for the server's answer, but no
+// longer than until ctx ends, the connection breaks, or the session ends. If ctx has
+// ended, it does not wait. In an outage, Release returns nil at once, and the client
+// deletes the node in the background; see "How a call ends a node" in the index of the
+// recipes. Until the node is gone, the next acquire finds it ahead. So
 //
 //	defer lease.Release(ctx)
 //

@@ -150,7 +150,10 @@ func (m *GroupMember) Update(ctx context.Context, payload []byte) error {
 	return m.node.errorOf("update", m.node.set(ctx, payload))
 }
 
-// Leave ends the membership; see PersistentNode.Shutdown.
+// Leave ends the membership and deletes the member's node, as PersistentNode.Shutdown
+// does. In an outage, Leave returns an error when ctx or the connection timeout is
+// over, and the client deletes the node in the background; see "How a call ends a
+// node" in the index of the recipes.
 func (m *GroupMember) Leave(ctx context.Context) error {
 	return m.node.errorOf("leave", m.node.shutdown(ctx))
 }

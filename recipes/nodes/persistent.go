@@ -280,17 +280,18 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 	return next.set != 0 && next.set != p.set
 }
 
-// Shutdown deletes the node, and returns nil when a server has said that it is
-// gone. A node with a time to live stays, and a node of another client is never
-// deleted. When Shutdown returns earlier, and with which error, is the same for all
-// recipes: see "How a call ends a node" in the index of the recipes. If the server
-// refuses the deletion, that is the error of every Shutdown, and the node stays. If a
-// server may create a node that is not ephemeral after all, because the reply to an
-// earlier create was lost with its session, the error matches
+// Shutdown deletes the node, and returns nil when a server has said that it is gone.
+// In an outage, Shutdown returns an error when ctx or the connection timeout is over,
+// and the client deletes the node in the background; see "How a call ends a node" in
+// the index of the recipes. A node with a time to live stays, and a node of another
+// client is never deleted.
+//
+// If the server refuses the deletion, every Shutdown returns the server's error, and
+// the node stays. If a server may still create a node that is not ephemeral, because
+// the reply to an earlier create was lost with its session, the error matches
 // framework.ErrOutcomeUnknown.
 //
-// Closing the client ends its persistent nodes, and deletes those that are
-// ephemeral.
+// Closing the client ends its persistent nodes, and deletes those that are ephemeral.
 func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	return n.errorOf("shutdown", n.shutdown(ctx))
 }

@@ -228,11 +228,12 @@ func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 	}
 }
 
-// Close ends the Value, withdraws its watch and returns when nothing of it goes
-// on. The node stays. Calls under way return soon after, with an error that
-// matches ErrClosed, and framework.ErrOutcomeUnknown if a write was sent. Close
-// may be called more than once, and always returns nil. A client that is closed
-// closes its Values.
+// Close ends the Value, withdraws its watch and returns when nothing of it goes on.
+// The node stays. In an outage, Close returns nil at once, and deletes nothing; see
+// "How a call ends a node" in the index of the recipes. Calls under way return soon
+// after, with an error that matches ErrClosed, and framework.ErrOutcomeUnknown if a
+// write was sent. Close may be called more than once, and always returns nil. A client
+// that is closed closes its Values.
 func (v *Value[T]) Close() error {
 	v.node.life.Close()
 	return nil
