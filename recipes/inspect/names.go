@@ -15,10 +15,10 @@ const (
 	writeNode = "__WRIT__"
 	latchNode = "latch-"
 	leaseNode = "lease-"
-
-	kazooNode     = "__lock__"
-	kazooReadNode = "__rlock__"
 )
+
+// The names of kazoo's contenders.
+var kazooNode, kazooReadNode = order.KazooKinds[0], order.KazooKinds[1]
 
 // The names of the parts of recipes that have several directories.
 const (
@@ -49,11 +49,11 @@ func sortOut(names []string) contents {
 	c := contents{names: slices.Sorted(slices.Values(names))}
 	for _, name := range c.names {
 		switch {
-		case add(&c.mutex, curatorEntries(name, mutexNode)),
-			add(&c.readWrite, curatorEntries(name, readNode, writeNode)),
-			add(&c.latch, curatorEntries(name, latchNode)),
-			add(&c.lease, curatorEntries(name, leaseNode)):
-		case add(&c.kazoo, kazooEntries(name)):
+		case add(&c.mutex, entriesOf(name, mutexNode)),
+			add(&c.readWrite, entriesOf(name, readNode, writeNode)),
+			add(&c.latch, entriesOf(name, latchNode)),
+			add(&c.lease, entriesOf(name, leaseNode)),
+			add(&c.kazoo, entriesOf(name, order.KazooKinds...)):
 		case isItem(name):
 			c.items = append(c.items, name)
 		case isHex(name):
@@ -72,26 +72,8 @@ func add(to *[]order.Entry, entries iter.Seq[order.Entry]) bool {
 	return len(*to) > before
 }
 
-func curatorEntries(name string, kinds ...string) iter.Seq[order.Entry] {
+func entriesOf(name string, kinds ...string) iter.Seq[order.Entry] {
 	return order.InListing([]string{name}, kinds...).Each
-}
-
-// kazooEntries finds kazoo's contenders. It takes any text before the name of
-// the recipe, as kazoo does.
-func kazooEntries(name string) iter.Seq[order.Entry] {
-	return func(yield func(order.Entry) bool) {
-		for _, kind := range []string{kazooNode, kazooReadNode} {
-			i := strings.LastIndex(name, kind)
-			if i < 0 {
-				continue
-			}
-			for e := range order.InListing([]string{name[i:]}, kind).Each {
-				e.Node = name
-				yield(e)
-				return
-			}
-		}
-	}
 }
 
 // isItem reports whether an item of a queue may have this name. It begins with

@@ -20,7 +20,8 @@ import (
 
 // Observe returns who leads now, and then each new leader, until ctx ends. It
 // is for those who do not stand: they need no Latch or Selector, but only its
-// path. Leaders of Java Curator's LeaderLatch and LeaderSelector are seen, too.
+// path. Leaders of Java Curator's LeaderLatch and LeaderSelector and of kazoo's
+// Election are seen, too.
 //
 //	for now, err := range leader.Observe(ctx, client, "/reports/leader") {
 //		if err != nil {
@@ -62,8 +63,8 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 }
 
 // Now returns the candidate that leads, or is about to, without standing. Candidates
-// of Latch, of Selector, and of Java Curator's LeaderLatch and LeaderSelector count.
-// If there is no candidate, the error is ErrNoLeader.
+// of Latch, of Selector, of Java Curator's LeaderLatch and LeaderSelector, and of kazoo's
+// Election count. If there is no candidate, the error is ErrNoLeader.
 //
 // Now reads once, with two requests, from the server to which the client is connected.
 // That server may lag behind: call framework.Client.Sync before Now if the leader
@@ -76,12 +77,13 @@ func Now(ctx context.Context, c *framework.Client, path string) (locks.Participa
 	return first(ctx, queue)
 }
 
-// candidatesAt returns the queue of both kinds of candidates.
+// candidatesAt returns the queue of all kinds of candidates.
 func candidatesAt(c *framework.Client, path string) *seat.Lock {
-	return seat.New(seat.Config{
-		Client: c, Path: path, Kind: latchKind, Kinds: []string{latchKind, mutexKind}, Op: "observe",
-	})
+	return seat.New(seat.Config{Client: c, Path: path, Kind: latchKind, Kinds: candidateKinds, Op: "observe"})
 }
+
+// candidateKinds are the names of all candidates.
+var candidateKinds = []string{latchKind, mutexKind, order.KazooKinds[0]}
 
 // observer is the state of one loop over Observe.
 type observer struct {
@@ -154,7 +156,7 @@ func (o *observer) watchForCandidates(ctx context.Context) (*framework.Watch, er
 	if err != nil {
 		return nil, err
 	}
-	isCandidate := func(name string) bool { return order.IsNode(name, latchKind, mutexKind) }
+	isCandidate := func(name string) bool { return order.IsNode(name, candidateKinds...) }
 	if there || slices.ContainsFunc(names, isCandidate) {
 		watch.Stop()
 		return nil, nil

@@ -36,6 +36,14 @@ func WithoutIdentity() Option {
 	return func(c *config) { c.Anonymous = true }
 }
 
+// WithKazooNames gives the candidates the names of Python's kazoo, in place of
+// Curator's: Go processes and the Election of kazoo processes have one leader, without a
+// change to the kazoo processes. All Go candidates of one election need the option. See
+// locks.WithKazooNames for the limits.
+func WithKazooNames() Option {
+	return func(c *config) { c.Kazoo = true }
+}
+
 // WithName sets the name of the leadership in spans and metrics. It should be
 // one of few names. Without it, metrics do not tell leaderships of one recipe
 // apart.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -125,8 +126,6 @@ func ExampleLease_Checks() {
 	// true
 }
 
-// A writer can go on as a reader. It lets other readers in, but no other
-// writer.
 // A directory is locked by its own path, so its children are data and contenders.
 func ExampleIsContender() {
 	client, _, done := exampletest.Connect()
@@ -150,6 +149,27 @@ func ExampleIsContender() {
 	// <nil>
 }
 
+// Python processes that use kazoo's Lock keep running, while Go processes take their
+// place one by one.
+func ExampleWithKazooNames() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+	mutex := locks.NewInterProcessMutex(client, "/locks/report", locks.WithKazooNames())
+	err := mutex.Do(ctx, func(ctx context.Context) error {
+		names, _, err := client.Children(ctx, "/locks/report")
+		_, name, _ := strings.Cut(names[0], "__")
+		fmt.Println(len(names), "__"+name)
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// 1 __lock__0000000000
+	// <nil>
+}
+
+// A writer can go on as a reader. It lets other readers in, but no other
+// writer.
 func ExampleInterProcessReadWriteLock() {
 	client, _, done := exampletest.Connect()
 	defer done()

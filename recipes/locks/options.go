@@ -83,6 +83,22 @@ func WithoutIdentity() Option {
 	return option(func(c *seat.Options) { c.Anonymous = true })
 }
 
+// WithKazooNames gives the mutex the names of Python's kazoo, in place of Curator's: a
+// Go process and the Lock, WriteLock and ReadLock of a kazoo process exclude each other,
+// without a change to the kazoo process. All Go processes of one lock need the option.
+//
+// The path is created as a persistent node, as kazoo does. Revoke refuses the node of a
+// kazoo process, and reaches a Go process. Both sides order contenders by number, but kazoo compares numbers as text,
+// so that the path must be deleted, while no process uses it, before 2^31 nodes were
+// created below it.
+func WithKazooNames() MutexOption {
+	return mutexOption(func(c *seat.Options) { c.Kazoo = true })
+}
+
+type mutexOption func(*seat.Options)
+
+func (o mutexOption) applyToMutex(c *seat.Options) { o(c) }
+
 // WithNodeData sets what the lock's nodes say of their owner, for the errors
 // of waiters and for Participants. The default is an Identity. The data is
 // written as it is. It must have no more than 1 KiB, because waiters read it, and

@@ -169,11 +169,12 @@ func TestIsContender(t *testing.T) {
 	for _, name := range []string{
 		id + "lock-0000000001", "lock--000000001", id + "__READ__0000000002", id + "__WRIT__2147483647",
 		id + "lease-0000000003", id + "latch-0000000004", "_c_3e5a60df061d4981a16673c06f3f53fc-lock-0000000001",
+		"3e5a60df061d4981a16673c06f3f53fc__lock__0000000001", "3e5a60df061d4981a16673c06f3f53fc__rlock__0000000001",
 	} {
 		require.True(t, locks.IsContender(name), name)
 	}
 	for _, name := range []string{
-		"", "lock-", "lock-1", "locks", "leases", "zone1", "deadlock-0000000000", "3e5a60df061d__lock__0000000001", "/lock-0000000001",
+		"", "lock-", "lock-1", "locks", "leases", "zone1", "deadlock-0000000000", "3e5a60df061d__lock__1", "/lock-0000000001",
 	} {
 		require.False(t, locks.IsContender(name), name)
 	}

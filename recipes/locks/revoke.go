@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -36,7 +37,8 @@ import (
 // be no leader until it reconnects.
 //
 // A path that is no node of a lock's, such as the lock's own path, is
-// zk.ErrInvalidPath: the data of another node would be lost, and nobody told.
+// zk.ErrInvalidPath, and so is the node of a kazoo process, which knows no revocation:
+// the data of the node would be lost, and its owner would not learn of the request.
 func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	if c == nil {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: seat.IsNil("client")}
@@ -44,7 +46,7 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	if err := framework.ValidatePath(nodePath); err != nil {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
-	if !IsContender(path.Base(nodePath)) {
+	if name := path.Base(nodePath); !IsContender(name) || isOfKazoo(name) {
 		err := fmt.Errorf("%w: must be a node of a lock; Participants has their paths", zk.ErrInvalidPath)
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
@@ -55,13 +57,18 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	return err
 }
 
-// IsContender reports whether a node with this name is a contender, to every lock and
-// leader election of this library, of Java Curator and of go-zookeeper's Lock: it is
-// queued, holds or leads. A program that keeps data below the path of a lock leaves
+// IsContender reports whether a node with this name is a contender of a lock or a leader
+// election of this library, of Java Curator, of go-zookeeper's Lock or of Python's kazoo:
+// it is queued, holds or leads. A program that keeps data below the path of a lock leaves
 // these children out of its listings. The name is the last element of the node's path.
-// The names of kazoo's contenders do not count; inspect.Walk knows these, too.
 func IsContender(name string) bool {
-	return order.IsNode(name, mutexKind, readKind, writeKind, leaseKind, latchKind)
+	return order.IsNode(name, mutexKind, readKind, writeKind, leaseKind, latchKind) || order.IsNode(name, order.KazooKinds...)
+}
+
+// isOfKazoo reports whether a kazoo process has created a contender with this name. A
+// contender of ours WithKazooNames has Curator's protection in its name.
+func isOfKazoo(name string) bool {
+	return order.IsNode(name, order.KazooKinds...) && !strings.HasPrefix(name, "_c_")
 }
 
 // latchKind is the name of leader.Latch's nodes.

@@ -100,13 +100,18 @@ func IsNode(name string, kinds ...string) bool {
 	return ok
 }
 
+// KazooKinds are the names of the contenders of Python's kazoo: those of its Lock, its
+// Election and its WriteLock, and those of its ReadLock.
+var KazooKinds = []string{"__lock__", "__rlock__"}
+
 // Parse reads a node name: protection or nothing, the recipe's name, and the
 // number. Curator takes any prefix, and so counts nodes such as
-// "deadlock-0000000000", too (standardFixForSorting).
+// "deadlock-0000000000", too (standardFixForSorting). So does kazoo, with its own
+// names, which begin with a UUID.
 func Parse(child string, kinds []string) (Entry, bool) {
 	for _, kind := range kinds {
 		before, number, found := cutKind(child, kind)
-		if !found || !isProtection(before) {
+		if !found || !isProtection(before) && !slices.Contains(KazooKinds, kind) {
 			continue
 		}
 		if seq, ok := parseSequence(number); ok {

@@ -54,6 +54,7 @@ type Options struct {
 	Data       []byte // the nodes' data, if ExactData is set
 	ExactData  bool   // the nodes have Data, not the identity
 	Anonymous  bool   // the nodes have no identity
+	Kazoo      bool   // the names are those of Python's kazoo
 	Revocable  bool   // a request to give the lock up ends the hold
 	QueueLimit int    // how many contenders an acquire waits for; 0 means any number
 	Fault      error  // why an option is invalid, or nil

@@ -150,11 +150,15 @@ var asPlace = []framework.CreateOption{
 
 // asContender is how the nodes of contenders are created. The listing that comes
 // along saves a round trip.
-var asContender = append(slices.Clip(asPlace), framework.WithSiblings())
+var asContender = slices.Clip(append(slices.Clip(asPlace), framework.WithSiblings()))
 
 // enter creates our node. Create cleans up after itself.
 func (c *contender) enter(ctx context.Context) (err error) {
-	c.node, err = c.lock.cfg.Client.Create(ctx, c.lock.newNode, c.data, asContender...)
+	opts := asContender
+	if c.lock.cfg.Kazoo { // its contenders do not make a path again that a server has removed
+		opts = append(opts, framework.WithPersistentParents())
+	}
+	c.node, err = c.lock.cfg.Client.Create(ctx, c.lock.newNode, c.data, opts...)
 	c.listed, c.mayHaveTwin = time.Now(), c.recovery.Trouble() != nil
 	return err
 }

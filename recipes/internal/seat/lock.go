@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -47,6 +48,9 @@ type Key struct {
 // New returns a lock. If the configuration is invalid, every call returns an
 // error that says why.
 func New(cfg Config) *Lock {
+	if cfg.Kazoo {
+		cfg.Kind, cfg.Kinds = order.KazooKinds[0], order.KazooKinds
+	}
 	if cfg.Kinds == nil {
 		cfg.Kinds = []string{cfg.Kind}
 	}

@@ -192,6 +192,7 @@ var recipesByKind = map[string]string{
 	"__READ__": "read/write lock",
 	"__WRIT__": "read/write lock",
 	"lease-":   "semaphore",
+	"__lock__": "kazoo's lock or election",
 }
 
 var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
