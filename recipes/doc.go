@@ -32,6 +32,7 @@
 //	                                   processes share and hear of
 //	cache.Cache                        a part of the tree in memory, always
 //	                                   equal to it as of one transaction
+//	cache.Read                         the same, once
 //	atomic.Long, Int, Value            a number or a value that many processes
 //	                                   change, with no change applied twice
 //	atomic.Sequence                    unique numbers that rise
