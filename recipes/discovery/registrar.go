@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
@@ -24,7 +25,10 @@ type Registrar struct {
 	codec  Codec
 	opts   []RegistrationOption
 
-	mu   sync.Mutex // protects the following field, and fields of its values
+	mu sync.Mutex // protects the following field, and fields of its values
+
+	// Deregister removes an instance when its node is gone. If its context ends before,
+	// the next Register of a new instance does.
 	kept map[place]*kept
 }
 
@@ -122,6 +126,7 @@ func (r *Registrar) join(at place) (k *kept, isFirst bool) {
 	defer r.mu.Unlock()
 	k = r.kept[at]
 	if k == nil || k.leaves || k.hasFailed() {
+		maps.DeleteFunc(r.kept, func(_ place, k *kept) bool { return k.leaves && k.isGone() })
 		k, isFirst = &kept{before: k, begun: make(chan struct{}), failure: errNotBegun}, true
 		r.kept[at] = k
 	}
@@ -131,9 +136,18 @@ func (r *Registrar) join(at place) (k *kept, isFirst bool) {
 
 // hasFailed reports whether there is no registration that goes on, and none to come.
 func (k *kept) hasFailed() bool {
+	return isClosed(k.begun) && (k.registration == nil || k.registration.node.Err() != nil)
+}
+
+// isGone reports whether the node is gone, or was never begun.
+func (k *kept) isGone() bool {
+	return isClosed(k.begun) && (k.registration == nil || isClosed(k.registration.Done()))
+}
+
+func isClosed(done <-chan struct{}) bool {
 	select {
-	case <-k.begun:
-		return k.registration == nil || k.registration.node.Err() != nil
+	case <-done:
+		return true
 	default:
 		return false
 	}
