@@ -12,7 +12,7 @@ import (
 // attempts is what has become of the attempts to connect, by server. It is for
 // people. The zero value is ready to use.
 type attempts struct {
-	byServer map[string]*serverAttempts
+	byServer map[string]*serverAttempts // add removes the oldest of more than maxServers
 }
 
 // serverAttempts are the attempts to connect to one server.

@@ -17,7 +17,7 @@ const manyEphemerals = 10_000
 // created them and has not deleted them. Beyond manyEphemerals, it counts no more.
 type ephemerals struct {
 	mu    sync.Mutex          // protects the following fields
-	paths map[string]struct{} // the servers' names
+	paths map[string]struct{} // the servers' names; remove removes one, and add all of more than manyEphemerals
 	many  bool
 }
 
@@ -77,7 +77,7 @@ func (c *Client) nodeGone(path string) {
 // servers.
 type keptNodes struct {
 	mu    sync.Mutex           // protects the following field
-	until map[string]time.Time // the keys are the servers' paths
+	until map[string]time.Time // the keys are the servers' paths; remove and takeBack remove them
 }
 
 func (k *keptNodes) add(path string, until time.Time) {

@@ -27,8 +27,8 @@ import (
 type hangUps struct {
 	some atomic.Bool // byRequest is not empty; saves the lock
 
-	mu        sync.Mutex // protects the following field
-	byRequest map[countedRequest]hangUp
+	mu        sync.Mutex                // protects the following field
+	byRequest map[countedRequest]hangUp // an answer removes a request; requestsInMind of them make room for others
 }
 
 // countedRequest is what the attempts at the same operation have in common. Long

@@ -37,7 +37,7 @@ func protectedNames(names []string) map[string][]string {
 // has begun: all callers that come while one is under way share the next.
 type searches struct {
 	mu       sync.Mutex         // protects the following field
-	byParent map[string]*search // the newest of a parent, as long as a goroutine searches there
+	byParent map[string]*search // the newest of a parent; begin removes it when no caller wants another
 }
 
 // search is one search, under way or not begun yet.
@@ -163,7 +163,7 @@ func (s *Session) makeSearches(ctx context.Context, parent string) {
 // such a node: it counts as gone.
 type givenUp struct {
 	mu    sync.Mutex
-	below map[string]map[string]bool // the prefixes of the names, by the parent
+	below map[string]map[string]bool // the prefixes of the names, by the parent; remove removes both
 }
 
 // protectedNode is a node that a call makes, and that its id tells from others.

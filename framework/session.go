@@ -223,8 +223,8 @@ func (s *Session) sessionError(err error) error {
 	}
 }
 
-// afterFuncs are functions to be called when a context of a session has ended.
-// Protected by client.mu.
+// afterFuncs are functions to be called when a context of a session has ended. takeBack
+// removes one, and the end of the context all. Protected by client.mu.
 type afterFuncs map[*afterFunc]struct{}
 
 type afterFunc struct{ call func() }

@@ -39,7 +39,7 @@ func HeardBy(hook any) (heard []reflect.Type) {
 // List are the hooks of one client. It finds those of a kind once.
 type List struct {
 	all    []any
-	byKind sync.Map // a []T for the type of each Kind's T
+	byKind sync.Map // a []T for the type of each Kind's T; there are few kinds, and none is removed
 }
 
 // NewList returns a list of these hooks.

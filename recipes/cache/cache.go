@@ -63,19 +63,19 @@ type Cache struct {
 	loop      *loop
 	tellEnded func() // hooks and the flight recorder
 
-	mu          sync.RWMutex // protects the following fields
-	nodes       map[string]*Node
-	children    map[string]map[string]struct{} // names, by the parent's path
-	unreadable  map[string]error
+	mu          sync.RWMutex                   // protects the following fields
+	nodes       map[string]*Node               // setLocked removes a node that is gone
+	children    map[string]map[string]struct{} // names, by the parent's path; setLocked removes the parent with the last
+	unreadable  map[string]error               // setUnreadableLocked removes a node that is readable, or gone
 	zxid        int64
 	synced      bool
 	filled      bool
-	steps       int       // counts the steps, for feeds
-	known       int       // for Stats
-	waiting     int       // for Stats
-	resyncs     int64     // for Stats
-	behindSince time.Time // for Stats; zero if it is not
-	feeds       map[*feed]struct{}
+	steps       int                // counts the steps, for feeds
+	known       int                // for Stats
+	waiting     int                // for Stats
+	resyncs     int64              // for Stats
+	behindSince time.Time          // for Stats; zero if it is not
+	feeds       map[*feed]struct{} // unsubscribe removes a reader that leaves
 }
 
 // New returns a cache of root and what is below it, and begins to fill it. It

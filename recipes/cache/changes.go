@@ -70,7 +70,7 @@ type Step struct {
 // feed is what one reader of Steps has not been told yet. Cache.mu protects the
 // fields.
 type feed struct {
-	pending map[string]*Node // what the reader knows of a node that has changed; nil for nothing
+	pending map[string]*Node // what the reader knows of a node that has changed; nil for nothing; take removes all
 	steps   int              // the cache's, when the reader was told last
 	synced  bool             // what the reader was told last
 }

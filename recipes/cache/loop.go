@@ -46,14 +46,14 @@ type loop struct {
 	source  source
 	tree    tree
 
-	dirty    map[string]dirt  // what a batch has to read
-	batch    map[string]needs // what is still to be read of this one
-	queue    []string         // the paths of batch, oldest first; some twice
-	inflight map[string]struct{}
-	members  map[string]struct{} // the paths of this batch
+	dirty    map[string]dirt     // what a batch has to read; settle removes what it has read
+	batch    map[string]needs    // what is still to be read of this one; a read removes its path
+	queue    []string            // the paths of batch, oldest first; some twice
+	inflight map[string]struct{} // the answer removes a path
+	members  map[string]struct{} // the paths of this batch; clearBatch removes them
 	target   int64               // this batch's, or noTarget
-	hot      map[string]int      // paths that were in the way of a step; see restsToCool
-	together map[string]struct{} // hot paths whose copies are as of the target
+	hot      map[string]int      // paths that were in the way of a step; takeTogether removes one that has cooled: see restsToCool
+	together map[string]struct{} // hot paths whose copies are as of the target; clearBatch removes them
 	begun    time.Time           // the time at which this batch began
 
 	asking      bool // a multiRead is under way

@@ -8,8 +8,8 @@ import (
 // complete. Only the loop uses it.
 type tree struct {
 	c          *Cache
-	nodes      map[string]*entry
-	unreadable map[string]error
+	nodes      map[string]*entry   // remove removes a node that is gone, or unreadable
+	unreadable map[string]error    // put and remove remove a node
 	touched    map[string]struct{} // what has changed since the last publication, and is in the tree, or in the cache
 }
 

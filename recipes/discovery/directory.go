@@ -43,7 +43,7 @@ type Directory struct {
 
 	mu      sync.Mutex // protects the following fields
 	now     *Snapshot
-	leaving map[place]time.Time // when entries end whose nodes are gone, unless the directory is interrupted
+	leaving map[place]time.Time // when entries end whose nodes are gone, unless the directory is interrupted; expireLocked removes them then
 	timer   *time.Timer         // takes the first of them away; nil if there is none
 }
 

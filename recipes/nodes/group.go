@@ -37,7 +37,7 @@ type Group struct {
 	path   string
 
 	mu   sync.Mutex                   // protects the following field
-	mine map[string][]*PersistentNode // the members that have joined here and are not gone, by id
+	mine map[string][]*PersistentNode // the members that have joined here, by id; remove removes one that is gone
 }
 
 // NewGroup returns a group, without contacting the server. A client or a path

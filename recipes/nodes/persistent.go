@@ -335,8 +335,8 @@ var pathsInUse = registry{byKey: map[nodeKey]*PersistentNode{}}
 
 // registry finds persistent nodes by client and path.
 type registry struct {
-	mu    sync.Mutex // protects the following field
-	byKey map[nodeKey]*PersistentNode
+	mu    sync.Mutex                  // protects the following field
+	byKey map[nodeKey]*PersistentNode // leave removes a node that is gone
 }
 
 type nodeKey struct {

@@ -36,10 +36,10 @@ type Persistent struct {
 	// mu protects the following fields, the fields of every persistentWatch and
 	// Reader, and the watches of every session.
 	mu         sync.Mutex
-	session    *Session // the newest session's
-	connection uint64   // how often a connection was established, or a session begun
-	byPath     map[string]*persistentWatch
-	recursive  int // how many of them are recursive
+	session    *Session                    // the newest session's
+	connection uint64                      // how often a connection was established, or a session begun
+	byPath     map[string]*persistentWatch // forgetLocked removes a watch that nobody needs, or the server refuses
+	recursive  int                         // how many of them are recursive
 }
 
 // persistentWatch is one persistent watch on the server, with its readers. The

@@ -39,8 +39,8 @@ type Session struct {
 	// every Watch that say so.
 	mu     *sync.Mutex
 	ended  bool
-	shared map[transport.Watch]*Watch
-	reads  map[ReadKey]*Read // the reads that nobody has begun yet
+	shared map[transport.Watch]*Watch // finishLocked removes a watch that is done
+	reads  map[ReadKey]*Read          // Begin removes a read, and so does the last caller that leaves before
 
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see looks.go.

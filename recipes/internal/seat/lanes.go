@@ -31,7 +31,7 @@ var lanes laneSet
 // laneSet finds lanes by their keys. Its mutex may be locked while a lane's is.
 type laneSet struct {
 	mu    sync.Mutex    // protects the following field, and the links between lanes
-	byKey map[Key]*lane // the first lane of each lock; the others are linked to it
+	byKey map[Key]*lane // the first lane of each lock, to which the others are linked; remove removes one that is over
 }
 
 // arrive puts a waiter into its lane, and makes that if need be.

@@ -119,8 +119,8 @@ var parked = parkedSeats{byClient: map[framework.Extension][]*Seat{}}
 // parkedSeats has the parked seats of each client, the longest idle first, until that is
 // closed. Its mutex may be locked while a lane's is.
 type parkedSeats struct {
-	mu       sync.Mutex // protects the following field
-	byClient map[framework.Extension][]*Seat
+	mu       sync.Mutex                      // protects the following field
+	byClient map[framework.Extension][]*Seat // forget removes a client that is closed
 }
 
 // add adds a seat. If its client has too many now, add takes out the seat that has been
