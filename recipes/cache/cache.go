@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
@@ -264,7 +264,7 @@ func (c *Cache) Children(path string) iter.Seq[Node] {
 	defer c.mu.RUnlock()
 	list := make([]*Node, 0, len(c.children[path]))
 	for name := range c.children[path] {
-		if n := c.nodes[childOf(path, name)]; n != nil {
+		if n := c.nodes[znode.Join(path, name)]; n != nil {
 			list = append(list, n)
 		}
 	}
@@ -339,8 +339,7 @@ func (c *Cache) setUnreadableLocked(path string, err error) {
 }
 
 func (c *Cache) setLocked(path string, n *Node) {
-	parent := parentOf(path)
-	name := strings.TrimPrefix(path[len(parent):], "/")
+	parent, name := znode.Split(path)
 	if n == nil {
 		delete(c.nodes, path)
 		delete(c.children[parent], name)

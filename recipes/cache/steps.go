@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -132,7 +133,7 @@ func (l *loop) take(r result) {
 	names := make(map[string]struct{}, len(r.names))
 	for _, name := range r.names {
 		names[name] = struct{}{}
-		path := childOf(r.path, name)
+		path := znode.Join(r.path, name)
 		_, inflight := l.inflight[path] // what it brings may be older than the list
 		if (l.tree.nodes[path] == nil || inflight) && l.c.scope.has(path) {
 			l.need(path, needNode|needScan)
@@ -140,7 +141,7 @@ func (l *loop) take(r result) {
 	}
 	for name := range e.names {
 		if _, there := names[name]; !there {
-			if path := childOf(r.path, name); l.tree.knows(path) {
+			if path := znode.Join(r.path, name); l.tree.knows(path) {
 				l.need(path, needNode)
 			}
 		}

@@ -2,6 +2,8 @@ package cache
 
 import (
 	"strings"
+
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // tree is what the loop has read so far. It becomes the cache's when it is
@@ -105,7 +107,7 @@ func (s scope) has(path string) bool {
 		if !s.filter(path) {
 			return false
 		}
-		path = parentOf(path)
+		path, _ = znode.Split(path)
 	}
 	return true
 }
@@ -114,17 +116,6 @@ func (s scope) has(path string) bool {
 func (s scope) hasChildren(path string) bool {
 	depth, ok := s.depthOf(path)
 	return ok && depth < s.depth
-}
-
-func parentOf(path string) string {
-	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		return path[:i]
-	}
-	return "/"
-}
-
-func childOf(parent, name string) string {
-	return strings.TrimSuffix(parent, "/") + "/" + name
 }
 
 func (e *entry) copy() (known known) {
