@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,7 @@ func TestLateRequestOfALostSessionMissesTheNextNode(t *testing.T) {
 				late.Remove()
 				require.NoError(t, n.Set(w.Patience(t), []byte("three")))
 				held := w.ready(t, n)
+				synctest.Wait() // until the reader of Changes has them
 				before := states(seen())
 				time.Sleep(10 * time.Second)
 				require.Equal(t, before, states(seen()))
