@@ -146,6 +146,7 @@ func TestInterruptionDoesNotCostTheFirstAtTheGateItsPlace(t *testing.T) {
 				other, _ := w.Connect(t)
 				second := take(ctx, semaphoreAt(other))
 				w.WaitNodes(t, "/l/locks", 2)
+				time.Sleep(time.Second) // until both wait
 				network.Cut()
 				time.Sleep(time.Second)
 				require.NoError(t, c.WaitConnected(ctx))
