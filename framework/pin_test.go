@@ -100,7 +100,7 @@ func TestInSessionWatcherOfALaterSessionIsNotReturned(t *testing.T) {
 			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrThrottled)})
 			var once sync.Once
 			err := c.InSession(t.Context(), func(ctx context.Context) error {
-				ctx = framework.Extend(c).OnTrouble(ctx, func(error) {
+				ctx = framework.Extend(c).OnError(ctx, func(error) {
 					once.Do(func() {
 						renewSession(t, srv, c)
 						synctest.Wait()

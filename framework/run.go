@@ -24,7 +24,7 @@ type writing interface {
 
 // run runs an operation in the client's retry loop.
 func (c *Client) run(ctx context.Context, op, path string, w writing, try attempt) error {
-	var trouble trouble
+	var last lastError
 	var begunIn *Session // the session in which the first attempt has sent its request already, or nil
 	if w != nil {
 		begunIn = w.inDoubt()
@@ -44,11 +44,11 @@ func (c *Client) run(ctx context.Context, op, path string, w writing, try attemp
 			err = s.hangUps.attempted(s, request, try(ctx, s))
 		}
 		if retryable(err) {
-			trouble.note(ctx, op, path, err)
+			last.note(ctx, op, path, err)
 		}
 		return err
 	})
-	err = trouble.named(ctx, err)
+	err = last.named(ctx, err)
 	switch {
 	case err == nil:
 		return nil
@@ -94,36 +94,36 @@ type stoppable struct {
 
 func (s stoppable) Stop() <-chan struct{} { return s.stop }
 
-// OnTrouble returns a context for operations. Whenever an operation under that context
+// OnError returns a context for operations. Whenever an operation under that context
 // tries again after an error, it calls tell with the *OpError that it would have
 // returned. A recipe whose users wait for something other than the operation can name
-// the last error when they give up. If ctx already carries an OnTrouble function, both
+// the last error when they give up. If ctx already carries an OnError function, both
 // are called. tell must not block, and several goroutines may call it at the same time.
-func (e Extension) OnTrouble(ctx context.Context, tell func(error)) context.Context {
-	if outer, ok := ctx.Value(troubleKey{}).(func(error)); ok {
+func (e Extension) OnError(ctx context.Context, tell func(error)) context.Context {
+	if outer, ok := ctx.Value(onErrorKey{}).(func(error)); ok {
 		inner := tell
 		tell = func(err error) { inner(err); outer(err) }
 	}
-	return context.WithValue(ctx, troubleKey{}, tell)
+	return context.WithValue(ctx, onErrorKey{}, tell)
 }
 
-type troubleKey struct{}
+type onErrorKey struct{}
 
-// trouble is what an operation has tried again after.
-type trouble struct{ last error }
+// lastError is the last error that an operation has tried again after.
+type lastError struct{ err error }
 
-// note takes down an error and tells of it.
-func (t *trouble) note(ctx context.Context, op, path string, err error) {
-	t.last = err
-	if tell, ok := ctx.Value(troubleKey{}).(func(error)); ok {
+// note takes down an error, and reports it to the function of OnError.
+func (l *lastError) note(ctx context.Context, op, path string, err error) {
+	l.err = err
+	if tell, ok := ctx.Value(onErrorKey{}).(func(error)); ok {
 		tell(&OpError{op, path, err})
 	}
 }
 
 // named adds the last error to the error of a wait that ctx has ended.
-func (t *trouble) named(ctx context.Context, err error) error {
-	if t.last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, t.last) {
+func (l *lastError) named(ctx context.Context, err error) error {
+	if l.err == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, l.err) {
 		return err
 	}
-	return fmt.Errorf("%w (last error: %w)", err, t.last)
+	return fmt.Errorf("%w (last error: %w)", err, l.err)
 }

@@ -188,7 +188,7 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 // awaitArmed waits until the server has the watch, and leaves out the Reset
 // that tells so. It waits for another connection as every operation does.
 func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
-	var trouble trouble
+	var last lastError
 	for {
 		connection := s.Trusted(state.StandardPolicy)
 		switch ev, some, err := w.poll(); {
@@ -201,26 +201,26 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 		case some:
 			continue
 		}
-		w.noteTrouble(ctx, &trouble)
+		w.noteError(ctx, &last)
 		select {
 		case <-w.Changed():
 		case <-ctx.Done():
-			return trouble.named(ctx, reason.OfContext(ctx))
+			return last.named(ctx, reason.OfContext(ctx))
 		case <-s.ctx.Done():
 			return s.sessionError(zk.ErrNoServer)
 		case <-connection.Done(): // the next one sets the watch
 			if err := s.goOn(ctx); err != nil {
-				w.noteTrouble(ctx, &trouble)
-				return trouble.named(ctx, err)
+				w.noteError(ctx, &last)
+				return last.named(ctx, err)
 			}
 		}
 	}
 }
 
-// noteTrouble takes down why the server has not set the watch yet.
-func (w *Watcher) noteTrouble(ctx context.Context, t *trouble) {
-	if err := w.reader.Trouble(); err != nil {
-		t.note(ctx, "watch", w.localPath(), err)
+// noteError takes down why the server has not set the watch yet.
+func (w *Watcher) noteError(ctx context.Context, last *lastError) {
+	if err := w.reader.LastError(); err != nil {
+		last.note(ctx, "watch", w.localPath(), err)
 	}
 }
 
@@ -261,12 +261,12 @@ func (w *Watcher) Changed() <-chan struct{} { return w.reader.Changed() }
 // knows that they were all as of that transaction, however many it has made.
 func (w *Watcher) CaughtUp() (zxid int64, ok bool) { return w.reader.CaughtUp() }
 
-// Trouble returns why the server has not set the watch, or not again after a
+// LastError returns why the server has not set the watch, or not again after a
 // reconnect: an *OpError with its last answer, such as that it has too much to do,
 // or with why it gave none. It is nil if the server has the watch, or has had no
 // time to answer. The client goes on to ask, and a Reset follows.
-func (w *Watcher) Trouble() error {
-	err := w.reader.Trouble()
+func (w *Watcher) LastError() error {
+	err := w.reader.LastError()
 	if err == nil {
 		return nil
 	}

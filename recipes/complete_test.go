@@ -28,7 +28,7 @@ var notInTheTable = map[string]string{
 	"discovery.(*Registrar).Register":   "TestCauseOfTheCallersContextMakesNoFolder of contrib/kratos has it",
 	"discovery.(*Registrar).Deregister": "asks whether the context has ended before it judges an error",
 	"framework.(*Session).AfterTrust":   "waits for the context of the session, and not for a caller's",
-	"framework.Extension.OnTrouble":     "puts a function into the context",
+	"framework.Extension.OnError":       "puts a function into the context",
 	"locks.LeaseFromContext":            "asks for a value, and not whether the context has ended",
 }
 

@@ -74,7 +74,7 @@ func (n *node) show(s *source) {
 	if now, there := n.node.Registration(); there {
 		r.Node, r.Czxid = fullPath(n.client, now.Path), now.Czxid
 	} else {
-		r.Err = cmp.Or(n.node.Trouble(), r.Err)
+		r.Err = cmp.Or(n.node.LastError(), r.Err)
 	}
 	s.registrations = append(s.registrations, r)
 }

@@ -42,7 +42,7 @@ type call struct {
 
 func (n *node) newCall(ctx context.Context, change change) *call {
 	recovery := &follow.Recovery{Client: n.client, Ends: isHangUp, Awaited: true}
-	ctx = framework.Extend(n.client).OnTrouble(ctx, recovery.Note)
+	ctx = framework.Extend(n.client).OnError(ctx, recovery.Note)
 	return &call{node: n, ctx: ctx, change: change, recovery: recovery, pauses: pauses.Vanished()}
 }
 

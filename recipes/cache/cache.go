@@ -143,7 +143,7 @@ func Read(ctx context.Context, client *framework.Client, root string, opts ...Op
 // run owns everything that the cache does.
 func (c *Cache) run(ctx context.Context) error {
 	c.tellOpened()
-	c.loop = newLoop(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note), c)
+	c.loop = newLoop(framework.Extend(c.client).OnError(ctx, c.recovery.Note), c)
 	err := c.loop.run()
 	if ended := context.Cause(c.loop.ctx); ended != nil { // an error of a pause just says that it was canceled
 		return ended

@@ -293,7 +293,7 @@ func (s *persistentSource) drain(l *loop) error {
 		case err != nil:
 			return s.ended(l, err)
 		case !ok && !caughtUp: // not because of what there is to read
-			l.unwatched(s.w.Trouble())
+			l.unwatched(s.w.LastError())
 			return nil
 		case !ok:
 			return nil

@@ -261,7 +261,7 @@ func (r *Registration) takeTurn(ctx context.Context) error {
 // gaveUp is the error of a change whose context has ended before its turn. What
 // keeps the one before it keeps this one, too.
 func (r *Registration) gaveUp(ctx context.Context) error {
-	if trouble := r.node.Trouble(); trouble != nil {
+	if trouble := r.node.LastError(); trouble != nil {
 		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), trouble)
 	}
 	return reason.OfContext(ctx)

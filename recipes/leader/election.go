@@ -294,7 +294,7 @@ func (e *election) delete(ctx context.Context, node framework.Created, del func(
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
 	}
-	ctx = framework.Extend(e.queue.Client()).OnTrouble(ctx, e.removal.Note)
+	ctx = framework.Extend(e.queue.Client()).OnError(ctx, e.removal.Note)
 	ctx, done := seat.WhileConnected(ctx, node.Session)
 	defer done()
 	err := del(ctx)

@@ -313,11 +313,11 @@ func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	return n.keeping.GaveUp(ctx)
 }
 
-// Trouble returns what the node has not got over yet: a *ConflictError, the last
+// LastError returns what the node has not got over yet: a *ConflictError, the last
 // error of a server, or why there is no connection. It is nil if there is
 // nothing. The calls that wait have it in their errors; it is for those who wait
 // for them. It does not contact the server.
-func (n *PersistentNode) Trouble() error {
+func (n *PersistentNode) LastError() error {
 	if n.client == nil { // not made by NewPersistentNode
 		return nil
 	}

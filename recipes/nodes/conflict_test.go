@@ -375,14 +375,14 @@ func TestConflictThatIsOverHidesNoTrouble(t *testing.T) {
 		c, _ := w.Connect(t)
 		n := start(t, c, "/a", "ours")
 		settle()
-		require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
+		require.ErrorIs(t, n.LastError(), nodes.ErrConflict)
 		for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpCreate} {
 			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: op, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
 		}
 		require.NoError(t, w.Fake.Delete("/a"))
 		settle()
 		_, err := n.WaitRegistered(recipetest.Within(t, time.Second))
-		for _, err := range []error{err, n.Trouble()} {
+		for _, err := range []error{err, n.LastError()} {
 			require.NotErrorIs(t, err, nodes.ErrConflict)
 			code, _ := framework.ServerCode(err)
 			require.EqualValues(t, zktest.ErrSystem, code)

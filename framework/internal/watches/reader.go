@@ -49,8 +49,8 @@ func (r *Reader) Poll() (ev Event, ok bool, err error) {
 	return ev, true, nil
 }
 
-// Trouble returns why the server has not set the watch yet, or nil.
-func (r *Reader) Trouble() error {
+// LastError returns why the server has not set the watch yet, or nil.
+func (r *Reader) LastError() error {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
 	if r.armed {

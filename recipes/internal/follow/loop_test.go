@@ -103,11 +103,11 @@ func TestLoopFollowsThroughOutagesAndLosses(t *testing.T) {
 		network.Cut()
 		require.NoError(t, w.Fake.Set("/n", []byte("c")))
 		settle(time.Minute) // the session is lost
-		require.ErrorIs(t, f.Trouble(), framework.ErrNotConnected)
+		require.ErrorIs(t, f.LastError(), framework.ErrNotConnected)
 		network.Refuse(false)
 		settle(10 * time.Second)
 		require.Equal(t, []string{"a", "b", "c"}, f.has())
-		require.NoError(t, f.Trouble())
+		require.NoError(t, f.LastError())
 
 		cancel()
 		require.ErrorIs(t, <-f.ended, context.Canceled)
@@ -179,7 +179,7 @@ func TestTroubleThatLasts(t *testing.T) {
 		pauses := f.pauses()
 		require.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, pauses[:3])
 		require.Equal(t, 30*time.Second, pauses[len(pauses)-1])
-		require.Error(t, f.Trouble())
+		require.Error(t, f.LastError())
 
 		waiting, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
@@ -193,7 +193,7 @@ func TestTroubleThatLasts(t *testing.T) {
 
 		sick.Remove()
 		settle(time.Minute)
-		require.NoError(t, f.Trouble())
+		require.NoError(t, f.LastError())
 		require.Equal(t, 1, strings.Count(log.String(), "follower is tried again after an error"), log.String())
 
 		again := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(-1)})
@@ -222,7 +222,7 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
 		w.Fake.Session(c.SessionID()).Expire()
 		settle(time.Hour)
-		require.ErrorIs(t, f.Trouble(), zk.ErrAuthFailed)
+		require.ErrorIs(t, f.LastError(), zk.ErrAuthFailed)
 		require.Equal(t, 1, strings.Count(log.String(), "follower is tried again after an error"), log.String())
 		require.Equal(t, []string{"a"}, f.has())
 		refusal.Remove()
@@ -234,7 +234,7 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		}
 		synctest.Wait()
 		require.Equal(t, []string{"a", "b"}, f.has(), "at once")
-		require.NoError(t, f.Trouble())
+		require.NoError(t, f.LastError())
 
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
 		w.Fake.Session(c.SessionID()).Expire()

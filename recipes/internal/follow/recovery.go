@@ -49,7 +49,7 @@ type Recovery struct {
 // returns the error if waiting does not cure it, and ctx's if ctx ends first.
 func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		// What the framework has tried again after was noted then; see OnTrouble.
+		// What the framework has tried again after was noted then; see OnError.
 		if reason.Is(err, framework.ErrNotConnected) || !reason.IsOfContext(ctx, err) {
 			r.Note(err) // it says why nothing has come of the wait, such as why there was no connection
 		}
@@ -154,7 +154,7 @@ func (r *Recovery) Recovered() {
 
 // Note takes down an error for those who wait, or with nil that it is over. It
 // is also for the errors after which the framework repeats a request; see
-// [framework.Extension.OnTrouble]. Any goroutine may call it.
+// [framework.Extension.OnError]. Any goroutine may call it.
 func (r *Recovery) Note(err error) {
 	r.mu.Lock()
 	r.last = err
@@ -164,8 +164,8 @@ func (r *Recovery) Note(err error) {
 	}
 }
 
-// Trouble returns the last error since all was well, or nil.
-func (r *Recovery) Trouble() error {
+// LastError returns the last error since all was well, or nil.
+func (r *Recovery) LastError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last
@@ -176,7 +176,7 @@ func (r *Recovery) Trouble() error {
 // one is trouble, and callers may have less time. The error of an attempt that
 // was ended would say so of its own context.
 func (r *Recovery) Obstacle() error {
-	last := r.Trouble()
+	last := r.LastError()
 	if last != nil && Judge(last) != Outage {
 		return last
 	}
@@ -276,7 +276,7 @@ func Pause(ctx context.Context, c *framework.Client, g *pauses.Growing) error {
 // does not cure, which it returns. If ctx ends first, the error is GaveUp's. The
 // context of the function takes down what its requests outlast.
 func (r *Recovery) Until(ctx context.Context, do func(ctx context.Context) error) error {
-	ctx = framework.Extend(r.Client).OnTrouble(ctx, r.Note)
+	ctx = framework.Extend(r.Client).OnError(ctx, r.Note)
 	for {
 		err := do(ctx)
 		if err == nil {

@@ -86,7 +86,7 @@ func newContender(l *Lock, a Attempt) *contender {
 // retries through every outage; only its context ends it, and the error has the last
 // error that it has retried after.
 func (c *contender) run(ctx context.Context) *NotAdmitted {
-	ctx = framework.Extend(c.lock.cfg.Client).OnTrouble(ctx, c.recovery.Note)
+	ctx = framework.Extend(c.lock.cfg.Client).OnError(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
 	for {
 		err := c.queue(ctx)
@@ -95,7 +95,7 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			return nil
 		}
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.retries(ctx, err) {
-			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+			c.seen.Err = ErrorOf(ctx, err, c.recovery.LastError())
 			c.lock.noteRefusal(c.seen)
 			return &c.seen
 		}
@@ -158,7 +158,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		opts = append(opts, framework.WithPersistentParents())
 	}
 	c.node, err = c.lock.cfg.Client.Create(ctx, c.lock.newNode, c.data, opts...)
-	c.listed, c.mayHaveTwin = time.Now(), c.recovery.Trouble() != nil
+	c.listed, c.mayHaveTwin = time.Now(), c.recovery.LastError() != nil
 	return err
 }
 

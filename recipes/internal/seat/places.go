@@ -47,7 +47,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 	t.c, c.node, c.onBlocked = c, t.Gate.seat.nodes[0], q.noteBeyond
 	c.recovery.Tell = func(err error) { q.noteError(t.Open, err) }
 	client := framework.Extend(l.cfg.Client)
-	ctx, t.Open = client.OnTrouble(ctx, c.recovery.Note), client.OnTrouble(t.Open, c.recovery.Note)
+	ctx, t.Open = client.OnError(ctx, c.recovery.Note), client.OnError(t.Open, c.recovery.Note)
 	for {
 		nodes, err := t.step(ctx)
 		switch {
@@ -65,7 +65,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 			if reason.Is(err, errStale) {
 				err = ErrTurnOver
 			}
-			c.seen.Err = ErrorOf(t.Open, err, c.recovery.Trouble())
+			c.seen.Err = ErrorOf(t.Open, err, c.recovery.LastError())
 			l.noteRefusal(c.seen)
 			return nil, &c.seen
 		}

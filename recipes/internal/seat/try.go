@@ -72,7 +72,7 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 		return nil
 	}
 	c := newContender(l, a)
-	ctx = framework.Extend(l.cfg.Client).OnTrouble(ctx, c.recovery.Note)
+	ctx = framework.Extend(l.cfg.Client).OnError(ctx, c.recovery.Note)
 	names, parent, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
 	switch {
 	case err == nil:
@@ -89,7 +89,7 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 		l.refused.Store(nil)
 		return nil
 	}
-	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+	c.seen.Err = ErrorOf(ctx, err, c.recovery.LastError())
 	return &c.seen
 }
 

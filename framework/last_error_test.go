@@ -50,10 +50,10 @@ func TestOperationThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
 }
 
 // Those who wait for a recipe know nothing of its requests.
-func TestOnTroubleTellsOfErrorsThatAreOutlasted(t *testing.T) {
+func TestOnErrorReportsErrorsThatAreRetried(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		var told []error
-		ctx := framework.Extend(c).OnTrouble(t.Context(), func(err error) { told = append(told, err) })
+		ctx := framework.Extend(c).OnError(t.Context(), func(err error) { told = append(told, err) })
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
 		_, _, err := c.Get(ctx, "/")
 		require.NoError(t, err)
@@ -95,21 +95,21 @@ func TestSessionIDIsZeroBetweenSessions(t *testing.T) {
 func TestWatcherTellsWhyItIsNotSetAgain(t *testing.T) {
 	persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		w := mustWatch(t, c, "/n")
-		require.NoError(t, w.Trouble())
+		require.NoError(t, w.LastError())
 		rule := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
 		srv.CutAll()
 		time.Sleep(time.Second)
 		require.Empty(t, unread(t, w))
 		_, caughtUp := w.CaughtUp()
 		require.False(t, caughtUp)
-		require.ErrorIs(t, w.Trouble(), &framework.ServerError{Code: throttled})
+		require.ErrorIs(t, w.LastError(), &framework.ServerError{Code: throttled})
 		var op *framework.OpError
-		require.ErrorAs(t, w.Trouble(), &op)
+		require.ErrorAs(t, w.LastError(), &op)
 		require.Equal(t, "/n", op.Path)
 
 		rule.Remove()
 		time.Sleep(time.Second)
 		require.Equal(t, []string{"reset /n"}, unread(t, w))
-		require.NoError(t, w.Trouble())
+		require.NoError(t, w.LastError())
 	})
 }
