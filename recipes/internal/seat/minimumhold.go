@@ -110,9 +110,7 @@ func (m *minimumHold) tell(ctx context.Context) {
 		_, err := s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten)
 		return err
 	}
-	under, done := WhileConnected(ctx, s.session())
-	defer done()
-	if err := write(under); err != nil && !framework.IsRefusal(err) {
+	if err := write(ctx); err != nil && !framework.IsRefusal(err) {
 		recovery := follow.Recovery{Client: s.client, Ends: framework.IsRefusal}
 		m.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
 	}
