@@ -294,10 +294,8 @@ func (e *election) delete(ctx context.Context, node framework.Created, del func(
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
 	}
-	ctx = framework.Extend(e.queue.Client()).OnError(ctx, e.removal.Note)
-	ctx, done := seat.WhileConnected(ctx, node.Session)
-	defer done()
-	err := del(ctx)
+	c := e.queue.Client()
+	err := del(seat.WhileConnected(framework.Extend(c).OnError(ctx, e.removal.Note), c, node.Session))
 	if err == nil && node.Session.Context().Err() == nil {
 		e.removal.Note(nil)
 		return nil

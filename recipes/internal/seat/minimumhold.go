@@ -64,14 +64,13 @@ func (m *minimumHold) begin() bool {
 	if s.watched.asked.on || session.Err() != nil || s.watched.ended {
 		return false
 	}
-	lost := s.state == Lost
-	if lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
+	if s.state == Lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
 		return false
 	}
-	s.trusted = session
-	if lost && s.watched.begun { // a look that the interruption has ended is made again by the next Watch
+	if s.trusted.Err() != nil && s.watched.begun { // the next Watch replaces a read that the interruption has ended
 		s.watched.begun, s.watched.own = false, nil
 	}
+	s.trusted = session
 	return s.unseatLocked(m.hold)
 }
 
@@ -111,9 +110,7 @@ func (m *minimumHold) tell(ctx context.Context) {
 		_, err := s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten)
 		return err
 	}
-	under, done := WhileConnected(ctx, s.session())
-	defer done()
-	if err := write(under); err != nil && !framework.IsRefusal(err) {
+	if err := write(ctx); err != nil && !framework.IsRefusal(err) {
 		recovery := follow.Recovery{Client: s.client, Ends: framework.IsRefusal}
 		m.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -33,4 +34,30 @@ func TestCloseAfterTheLossOfAMinimumHoldEndsTheSession(t *testing.T) {
 			require.NotEqual(t, id, left.ID)
 		}
 	})
+}
+
+// The connection breaks while a lock with a minimum hold is released. The watch of the
+// node ends with the connection before the seat has noticed the interruption.
+func TestMinimumHoldIsWatchedAfterAnInterruptionOfTheRelease(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		lease, err := mutex(c, keeps).Acquire(t.Context(), true)
+		require.NoError(t, err)
+		s, parting := lease.Hold().Seat(), lease.part()
+		trusted := s.trusted
+		require.True(t, s.forget(), "trustEnded comes late")
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		<-trusted.Done()
+		s.Watch()
+		synctest.Wait()
+		require.NoError(t, lease.finish(t.Context(), parting))
+		s.trustEnded(trusted)
+		require.Equal(t, Parked, s.State())
+		srv.RefuseConnections(false)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		_, err = c.Set(t.Context(), lease.Path(), RevocationMarker, framework.AnyVersion)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Equal(t, Gone, s.State(), "another client has asked for the lock")
+	}, framework.WithErrorPolicy(state.StandardPolicy))
 }

@@ -90,8 +90,7 @@ func (r *reading) turnAwayLocked(seen NotAdmitted, ahead int) {
 // parks seats, the listing sets the watch that they need.
 func (r *reading) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 	s, q := r.seat, r.seat.lane
-	under, done := WhileConnected(ctx, s.session())
-	defer done()
+	under := WhileConnected(ctx, s.client, s.session())
 	var watch *framework.Watch
 	alone := false
 	if w.of.cfg.Idle > 0 {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/state"
 )
 
@@ -23,6 +22,7 @@ func (h *Hold) mayHandOn() bool {
 // what becomes of the seat: it is handed on, parked or given back. A seat can be parked
 // only if no other contender queues, which may take a request. That comes first, and
 // everything is judged again after it.
+// The caller's ctx decides how long every request waits: see giveUpSoon.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
 	s, next := h.seat, goesBack
 	defer func() { h.Trace().Released(err) }()
@@ -55,9 +55,7 @@ func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 // drop ends a hold that nobody has, and waits for nothing.
 func (h *Hold) drop() {
 	h.leaveAll()
-	h.end(ErrReleased)
-	h.seat.unseat(h)
-	h.seat.retire()
+	h.abandon(ErrReleased)
 }
 
 // abandon ends a hold that was lost. The client deletes the nodes in the background,
@@ -140,9 +138,7 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 	case len(s.nodes) > 1:
 		return func() error { return s.deleteSeveral(ctx) }
 	}
-	path := s.nodes[0].Path
-	deleted := insider.Of(s.client).BeginDelete(ctx, path)
-	return func() error { return uninterrupted(ctx, path, deleted()) }
+	return insider.Of(s.client).BeginDelete(ctx, s.nodes[0].Path)
 }
 
 // deleteSeveral deletes several nodes in one transaction. If that fails, such as
@@ -161,20 +157,9 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
 		left = left[:len(left)-1] // Delete sees to this one
-		err := s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
-		errs = append(errs, uninterrupted(ctx, n.Path, err))
+		errs = append(errs, s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee()))
 	}
 	return errors.Join(errs...)
-}
-
-// uninterrupted returns the error of a deletion under a context of WhileConnected. The
-// caller's context is alive, so that the end of this one must not be the reason.
-func uninterrupted(ctx context.Context, path string, err error) error {
-	var broken interruption
-	if err != nil && reason.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
-		return &framework.OpError{Op: "delete", Path: path, Err: broken.error}
-	}
-	return err
 }
 
 func deleteInBackground(c *framework.Client, nodes []framework.Created) {
@@ -183,27 +168,11 @@ func deleteInBackground(c *framework.Client, nodes []framework.Created) {
 	}
 }
 
-// WhileConnected returns a copy of ctx that also ends at the first interruption
-// of the session's connection. If the connection is interrupted now, the copy
-// has ended.
-func WhileConnected(ctx context.Context, s *framework.Session) (context.Context, context.CancelFunc) {
-	connection := s.Trusted(state.StandardPolicy)
-	under, end := context.WithCancelCause(ctx)
-	interrupt := func() { end(interruption{context.Cause(connection)}) }
-	if connection.Err() != nil {
-		interrupt()
-		return under, func() {}
-	}
-	stop := context.AfterFunc(connection, interrupt)
-	return under, func() {
-		stop()
-		end(nil)
-	}
+// WhileConnected returns a context for requests that do not survive the end of the
+// session's present connection. If there is none now, the requests fail at once.
+func WhileConnected(ctx context.Context, c *framework.Client, s *framework.Session) context.Context {
+	return insider.Of(c).WhileConnected(ctx, s.Trusted(state.StandardPolicy))
 }
-
-// interruption is the cause with which a context of WhileConnected ends, unless
-// the caller's context has ended.
-type interruption struct{ error }
 
 // RefusalsIn returns the part of a release's error that its caller can act on:
 // the server refuses to delete a node. The client retries all other deletions
@@ -243,14 +212,6 @@ func (h *Hold) mayPark() bool {
 		s.mayPass() && s.isConnected()
 }
 
-// watchAlone is the function watchAlone for a release, whose requests end with the
-// connection.
-func (h *Hold) watchAlone(ctx context.Context) *framework.Watch {
-	under, done := WhileConnected(ctx, h.seat.session())
-	defer done()
-	return watchAlone(under, h.seat)
-}
-
 // heedOthers looks at the queue with a watch, if the seat can be parked then: this is the
 // last holder's release. The watch also fires for contenders that have left again: they
 // have found the lock held.
@@ -262,7 +223,7 @@ func (h *Hold) heedOthers(ctx context.Context) {
 	if !needed {
 		return
 	}
-	if watch := h.watchAlone(ctx); watch != nil {
+	if watch := watchAlone(ctx, s); watch != nil {
 		q.mu.Lock()
 		heedLocked(s, watch)
 		q.mu.Unlock()

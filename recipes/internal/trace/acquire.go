@@ -43,14 +43,20 @@ func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *A
 	return ctx, t
 }
 
+// tell makes a call of each hook's answer.
+func (t *Acquire) tell(call func(locktrace.AcquireTracer)) {
+	if t != nil {
+		for _, to := range t.to {
+			call(to)
+		}
+	}
+}
+
 // Ended tells how the acquire ended.
 func (t *Acquire) Ended(end locktrace.AcquireEnd) {
-	if t == nil {
-		return
-	}
-	end.HandedOver, end.Downgraded = t.handedOver, t.downgraded
-	for _, to := range t.to {
-		to.Ended(end)
+	if t != nil {
+		end.HandedOver, end.Downgraded = t.handedOver, t.downgraded
+		t.tell(func(to locktrace.AcquireTracer) { to.Ended(end) })
 	}
 }
 
@@ -69,12 +75,7 @@ func (t *Acquire) Link() map[string]string {
 // QueuedLocally reports that the acquire waits in the process, with ahead acquires of
 // the client before it.
 func (t *Acquire) QueuedLocally(ahead int) {
-	if t == nil {
-		return
-	}
-	for _, to := range t.to {
-		to.QueuedLocally(ahead)
-	}
+	t.tell(func(to locktrace.AcquireTracer) { to.QueuedLocally(ahead) })
 }
 
 // HandedOver notes, for the end, that another goroutine passed the lock on.
@@ -101,12 +102,9 @@ func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
 // Queued reports that our node is in the queue, with ahead contenders before it. The
 // length of the queue includes our node.
 func (t *Acquire) Queued(node framework.Created, ahead, length int) {
-	if t == nil {
-		return
-	}
-	for _, to := range t.to {
+	t.tell(func(to locktrace.AcquireTracer) {
 		to.Queued(locktrace.Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length})
-	}
+	})
 }
 
 // Waiting reports that we wait for a change of the contender directly ahead. Where places
@@ -116,28 +114,16 @@ func (t *Acquire) Waiting(w locktrace.Waiting) {
 		return
 	}
 	w.Ahead.Node, w.Holder.Node = printable.String(w.Ahead.Node), printable.String(w.Holder.Node)
-	for _, to := range t.to {
-		to.Waiting(w)
-	}
+	t.tell(func(to locktrace.AcquireTracer) { to.Waiting(w) })
 }
 
 // Woken reports that something has changed. The argument gone tells whether the
 // contender directly ahead has left.
 func (t *Acquire) Woken(gone bool) {
-	if t == nil {
-		return
-	}
-	for _, to := range t.to {
-		to.Woken(gone)
-	}
+	t.tell(func(to locktrace.AcquireTracer) { to.Woken(gone) })
 }
 
 // Abandoned reports that our node is given up without a grant.
 func (t *Acquire) Abandoned(reason error) {
-	if t == nil {
-		return
-	}
-	for _, to := range t.to {
-		to.Abandoned(reason)
-	}
+	t.tell(func(to locktrace.AcquireTracer) { to.Abandoned(reason) })
 }
