@@ -48,8 +48,8 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	return h, h.ctx
 }
 
-// startAll tells the hooks that were told of the acquire, and returns the context to
-// work in. Each may return a nil tracer, and a nil context.
+// startAll reports the hold to the hooks that follow the acquire, and returns the context
+// to work in. A hook may return a nil tracer, and a nil context.
 func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
 	for _, acquired := range all {
 		if to := acquired.StartHold(h.what); to != nil {
