@@ -40,7 +40,8 @@
 // providers, codecs, filters and contexts run in place, with no mutex of the library
 // held. They must return soon: a dialer soon after its context ends. They must not panic
 // or end their goroutine, as runtime.Goexit does: a panic in them is the program's. A
-// hook that takes time copies what it needs, and hands the copy to another goroutine.
+// hook that takes time copies what it needs, and hands the copy to another goroutine. So
+// does a hook that closes its client: Close waits for the goroutines that call hooks.
 //
 // What protects acts before it tells: the context of a lease ends, the deletion of its
 // node is sent, a guard kills its process. Then the event is emitted:

@@ -107,3 +107,35 @@ func TestTheEmitterKeepsTheOrder(t *testing.T) {
 		}, lines)
 	})
 }
+
+// closer is a hook that closes its client when the session begins.
+type closer struct {
+	close chan func() error // how
+	calls []string
+}
+
+func (h *closer) StateChanged(change clienttrace.StateChange) {
+	if change.State == state.Connected {
+		(<-h.close)()
+		h.calls = append(h.calls, "closed by the hook")
+	}
+}
+
+func (h *closer) ClientClosed(clienttrace.Client) { h.calls = append(h.calls, "ClientClosed") }
+
+// Close waits for the emitter, which waits for Close here. Another Close waits for the
+// first one.
+func TestHookOfTheEmitterClosesItsClient(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		h := &closer{close: make(chan func() error, 1)}
+		c := unclosed(t, srv, framework.WithHooks(h))
+		h.close <- c.Close
+		begun := time.Now()
+		_ = c.WaitConnected(t.Context())
+		require.NoError(t, c.Close())
+		require.LessOrEqual(t, time.Since(begun), 2*time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"closed by the hook", "ClientClosed"}, h.calls)
+		srv.AssertNoSessions(t)
+	})
+}

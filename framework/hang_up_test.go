@@ -186,7 +186,7 @@ func TestLongRequestIsNotBlamedForShortOnes(t *testing.T) {
 	})
 }
 
-// Logs and flight recorders keep errors for long. The data of the requests is not kept
+// Logs and debug pages keep errors for long. The data of the requests is not kept
 // with them.
 func TestErrorsOfLostRequestsKeepNoData(t *testing.T) {
 	const n, size = 32, 500_000

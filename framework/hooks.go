@@ -10,18 +10,18 @@ import (
 	"github.com/gocurator/curator/internal/hooks"
 )
 
-// HookKind is a kind of event that a recipe tells the hooks of a client. T is
-// the interface of the hooks that hear of it, with one method. It is for authors
-// of recipes, who keep it in a variable of their package:
+// HookKind is a kind of event that a recipe reports to the hooks of a client. T is the
+// interface of the hooks that receive the event, with one method. HookKind is for
+// authors of recipes, who keep it in a variable of their package:
 //
 //	var hookStarted = framework.NewHookKind[HookNodeStarted]()
 type HookKind[T any] struct{ kind hooks.Kind[T] }
 
-// NewHookKind makes a kind of event known. A hook that hears of no kind that is
-// known when the client is made is an error of New.
+// NewHookKind makes a kind of event known. New returns an error for a hook that has a
+// method for none of the kinds that are known by then.
 func NewHookKind[T any]() HookKind[T] { return HookKind[T]{hooks.Register[T]()} }
 
-// Of returns the client's hooks that hear of this kind of event, in the order of
+// Of returns the client's hooks that receive this kind of event, in the order of
 // WithHooks. The caller must not change the slice.
 func (k HookKind[T]) Of(c *Client) []T { return k.kind.Of(c.hooks) }
 

@@ -27,7 +27,7 @@ import (
 //
 //	client, err := framework.New(servers, framework.WithHooks(slowCalls{log}, tracing.New()))
 //
-// The compiler can check that a hook hears of an event:
+// The compiler can check that a hook receives an event:
 //
 //	var _ clienttrace.HookEndOperation = slowCalls{}
 //

@@ -1,5 +1,5 @@
-// Package hooks finds which of a program's hooks want to hear of an event. Each
-// kind of event has an interface of its own, with one method.
+// Package hooks finds which of a program's hooks receive an event. Each kind of event has
+// an interface with one method.
 package hooks
 
 import (
@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Kind is a kind of event. T is the interface of the hooks that hear of it.
+// Kind is a kind of event. T is the interface of the hooks that receive the event.
 type Kind[T any] struct{}
 
 var (
@@ -45,7 +45,7 @@ func NewList(all []any) *List { return &List{all: all} }
 // Len returns how many hooks there are.
 func (l *List) Len() int { return len(l.all) }
 
-// Of returns the hooks that want to hear of this kind of event, in their order.
+// Of returns the hooks that receive this kind of event, in their order.
 func (Kind[T]) Of(l *List) []T {
 	if len(l.all) == 0 {
 		return nil

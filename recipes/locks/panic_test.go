@@ -5,8 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -52,4 +56,82 @@ func TestRecoveredPanicInADoLeavesNoLockHeld(t *testing.T) {
 
 type doer interface {
 	Do(ctx context.Context, f func(ctx context.Context) error) error
+}
+
+// duringDowngrade is a hook. While it is on, it releases the writer when the read node is
+// about to be made, and panics at the next delete.
+type duringDowngrade struct {
+	release func() // the writer's
+	on      bool
+}
+
+func (h *duringDowngrade) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
+	if !h.on {
+		return ctx
+	}
+	switch op.Name {
+	case "transaction":
+		h.release()
+	case "delete":
+		h.on = false
+		panic(h)
+	}
+	return ctx
+}
+
+// The writer is released while the reader takes its place, so that the acquire of the
+// reader deletes the writer's node.
+//
+// Promise: A downgrade whose hook panics leaves no reader that holds the lock.
+func TestRecoveredPanicAfterADowngradeLeavesNoLockHeld(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		hook := &duringDowngrade{}
+		c, _ := w.Connect(t, framework.WithHooks(hook))
+		l := locks.NewInterProcessReadWriteLock(c, "/l")
+		writer, err := l.WriteLock().Acquire(w.Patience(t))
+		require.NoError(t, err)
+		hook.release = func() { require.NoError(t, writer.Release(w.Patience(t))) }
+		hook.on = true
+		require.PanicsWithValue(t, hook, func() { _, _ = l.ReadLock().Acquire(context.WithoutCancel(writer.Context())) })
+		time.Sleep(30 * time.Second)
+		require.Empty(t, w.Fake.Session(c.SessionID()).Ephemerals())
+		_, err = locks.NewInterProcessReadWriteLock(w.Observer, "/l").WriteLock().Acquire(recipetest.Within(t, time.Hour))
+		require.NoError(t, err)
+	})
+}
+
+// joiner is a hook. While it is on, another reader takes the lock when the release of a
+// cached read lock looks at the queue. Then the hook panics.
+type joiner struct {
+	join func()
+	on   bool
+}
+
+func (h *joiner) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
+	if h.on && op.Name == "children" {
+		h.on = false
+		h.join()
+		panic(h)
+	}
+	return ctx
+}
+
+// Promise: A release whose hook panics gives up no lock that another reader of the client holds.
+func TestRecoveredPanicInAReleaseLeavesOtherReadersTheLock(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		hook := &joiner{}
+		c, _ := w.Connect(t, framework.WithHooks(hook))
+		read := locks.NewInterProcessReadWriteLock(c, "/l", idleFor(2, time.Second)).ReadLock()
+		var other *locks.Lease
+		hook.join = func() { other = locktest.Acquire(t, w.Patience(t), read) }
+		l := locktest.Acquire(t, w.Patience(t), read)
+		hook.on = true
+		require.PanicsWithValue(t, hook, func() { _ = l.Release(w.Patience(t)) })
+		time.Sleep(30 * time.Second)
+		require.NoError(t, other.Context().Err())
+		require.Len(t, w.Fake.Session(c.SessionID()).Ephemerals(), 1)
+		require.NoError(t, other.Release(w.Patience(t)))
+		time.Sleep(30 * time.Second)
+		require.Empty(t, w.Fake.Session(c.SessionID()).Ephemerals())
+	})
 }

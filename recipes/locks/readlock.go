@@ -61,7 +61,16 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (lease *Lease, err er
 	case !joined:
 		return leaseOf(q.Acquire(ctx, wait))
 	}
-	defer func() { writer.Leave(ctx, err) }()
+	defer func() {
+		left := false
+		defer func() {
+			if lease != nil && !left { // a hook has panicked
+				lease.Release(ctx)
+			}
+		}()
+		writer.Leave(ctx, err)
+		left = true
+	}()
 	return leaseOf(seat.Traced(ctx, q.Describe(wait), func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
 		h, err := r.downgrade(ctx, writer, a)
 		return h, q.OpError(err)

@@ -9,15 +9,15 @@ import (
 
 // HookStartAcquire is a clienttrace.Hook that is called for every acquire and every
 // hold of a client. The goroutine of an acquire calls the AcquireTracer, and
-// HoldTracer.Context. A release calls HoldTracer.Ended before it returns. The client's
-// emitter makes all other calls of a HoldTracer. If some of them are not made yet, the
-// emitter calls Ended after them, perhaps after the release has returned. Client.Close
-// waits for the emitter. Package framework has the rule for hooks.
+// HoldTracer.Context. A release calls HoldTracer.Ended before it returns, unless the
+// emitter has earlier calls of the same hold to make. The client's emitter makes all
+// other calls of a HoldTracer, in their order, and Ended after them if the release did
+// not. Client.Close waits for the emitter. Package framework has the rule for hooks.
 type HookStartAcquire interface {
 	// StartAcquire is called when an acquire begins, with its context. It
 	// returns the context for the rest of the acquire: ctx itself, or one that
-	// is derived from it. Nil stands for ctx. It also returns what is told of
-	// the acquire, or nil. There is no call for an acquire that cannot be
+	// is derived from it. Nil stands for ctx. It also returns the tracer of the
+	// acquire, or nil. There is no call for an acquire that cannot be
 	// carried out, such as one with a bad path, or that re-enters a lock.
 	StartAcquire(ctx context.Context, a Acquire) (context.Context, AcquireTracer)
 }
@@ -60,8 +60,8 @@ type AcquireTracer interface {
 	// Ended says how the acquire ended.
 	Ended(AcquireEnd)
 
-	// StartHold is called when the lock is held. It returns what is told of the
-	// hold, or nil.
+	// StartHold is called when the lock is held. It returns the tracer of the hold, or
+	// nil.
 	StartHold(Hold) HoldTracer
 }
 

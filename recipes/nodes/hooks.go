@@ -30,13 +30,12 @@ type NodeStart struct {
 	Time   time.Time
 }
 
-// NodeTracer is told of every Change of a persistent node, in order. The last
-// one is Ended.
+// NodeTracer receives every Change of a persistent node, in order. The last one is Ended.
 type NodeTracer interface {
 	NodeChanged(change TracedChange)
 }
 
-// TracedChange is a Change as a NodeTracer is told of it.
+// TracedChange is a Change as a NodeTracer receives it.
 type TracedChange struct {
 	Change
 	Time    time.Time

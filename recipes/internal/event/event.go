@@ -26,7 +26,7 @@ type Kind struct {
 	Hook       Hook
 }
 
-// Hook calls those hooks of a client that hear of one kind of event.
+// Hook calls the hooks of a client that receive one kind of event.
 type Hook func(s Source)
 
 // Call returns a Hook that makes a call of each hook.

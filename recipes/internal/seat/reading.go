@@ -53,7 +53,7 @@ func (r *reading) letInLocked() {
 }
 
 // isShortWaitLocked reports whether a waiter waits for an answer of the server alone,
-// as it would for its own: then a try waits, too, and a queue limit does not matter.
+// as it would for its own: then a try waits, too.
 // That is so among readers until they know that others are ahead, or that the server
 // cannot answer now.
 func (r *reading) isShortWaitLocked(w *waiter) bool {

@@ -24,21 +24,21 @@ func (h *Hold) mayHandOn() bool {
 // everything is judged again after it.
 // The caller's ctx decides how long every request waits: see giveUpSoon.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
-	s, next := h.seat, goesBack
+	s := h.seat
 	defer func() { h.Trace().Released(err) }()
-	defer func() {
-		if next == goesBack { // also if a hook panics before that is decided
+	if s.lane == nil {
+		return s.giveBack(ctx, h)
+	}
+	defer func() { // also if a hook panics before
+		switch s.lane.decideRelease(h) {
+		case goesBack:
 			err = s.giveBack(ctx, h)
+		case rests:
+			s.minimum.rest(ctx)
 		}
 	}()
-	if s.lane == nil {
-		return nil
-	}
 	if h.policy.Idle > 0 {
 		h.heedOthers(ctx)
-	}
-	if next = s.lane.decideRelease(h); next == rests {
-		s.minimum.rest(ctx)
 	}
 	return nil
 }

@@ -2,5 +2,6 @@
 // knows nothing of locks, but only passes on what they report.
 //
 // The goroutine of an acquire calls the acquire's tracers. The client's emitter calls
-// the tracers of a hold, in the order of what happens, so that nothing follows the end.
+// the tracers of a hold, in the order of what happens. A release calls Ended itself if
+// the emitter has no earlier call of the same hold to make.
 package trace

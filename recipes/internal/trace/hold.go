@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"path"
 	"sync"
 	"sync/atomic"
@@ -25,9 +26,11 @@ type Hold struct {
 
 	revoked sync.Once    // for the report that the lock is asked for
 	ended   sync.Once    // for the report of the end
-	queued  atomic.Int32 // calls that the emitter has not made yet
-	over    atomic.Bool  // the end is reported: no other call is made, except for Overrun
+	queued  atomic.Int32 // calls that the emitter has not made yet, plus over once the end is reported
 }
+
+// over makes Hold.queued negative: no call follows the end, except for Overrun.
+const over = math.MinInt32 / 2
 
 // StartHold reports the beginning of a hold. The argument held is the context
 // of its first lease. StartHold returns the context to work in. The Hold is nil
@@ -45,8 +48,8 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	return h, h.ctx
 }
 
-// startAll tells the hooks that were told of the acquire, and returns the context to
-// work in. Each may return a nil tracer, and a nil context.
+// startAll reports the hold to the hooks that follow the acquire, and returns the context
+// to work in. A hook may return a nil tracer, and a nil context.
 func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
 	for _, acquired := range all {
 		if to := acquired.StartHold(h.what); to != nil {
@@ -65,7 +68,7 @@ func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
 		h.emit(func() {
 			for _, to := range h.to {
-				if !h.over.Load() {
+				if h.queued.Load() >= 0 {
 					call(to)
 				}
 			}
@@ -125,9 +128,7 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 			h.Revoked()
 		}
 		h.logLoss(kind, cause)
-		if h.isHeeded() {
-			h.emit(func() { h.tellEnded(kind, cause) })
-		}
+		h.emitEnded(kind, cause)
 	})
 }
 
@@ -137,22 +138,30 @@ func (h *Hold) Released(err error) {
 	if h == nil {
 		return
 	}
+	inPlace := false
 	h.ended.Do(func() {
-		switch {
-		case !h.isHeeded():
-		case h.queued.Load() == 0:
-			h.tellEnded(locktrace.EndReleased, err)
-		default:
-			h.emit(func() { h.tellEnded(locktrace.EndReleased, err) })
+		if inPlace = h.queued.CompareAndSwap(0, over); !inPlace {
+			h.emitEnded(locktrace.EndReleased, err)
 		}
 	})
+	if inPlace {
+		h.tellEnded(locktrace.EndReleased, err)
+	}
+}
+
+func (h *Hold) emitEnded(cause locktrace.EndCause, err error) {
+	if h.isHeeded() {
+		h.emit(func() {
+			h.queued.Add(over)
+			h.tellEnded(cause, err)
+		})
+	}
 }
 
 // isHeeded reports whether there is a hook to call at the end.
 func (h *Hold) isHeeded() bool { return len(h.to) > 0 || len(hookHoldEnded.Of(h.of.Client)) > 0 }
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
-	h.over.Store(true)
 	end := locktrace.HoldEnd{Cause: cause, Err: err}
 	for _, to := range h.to {
 		to.Ended(end)
