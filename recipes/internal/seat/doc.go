@@ -72,7 +72,7 @@
 //	Lock                      lock.go, queue.go, try.go
 //	                                                  an acquire and its errors; who is at the lock's path;
 //	                                                  a try that a listing refuses
-//	Attempt                   attempt.go              one acquire, and its trace
+//	Attempt                   lock.go                 one acquire, and its trace
 //	lane                      lane.go, drive.go, memory.go
 //	                                                  who of this client gets the seat next; a driver's
 //	                                                  way to an admitted node; what errors say of the queue
