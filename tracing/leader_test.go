@@ -52,6 +52,7 @@ func runOverrun(v *service) error {
 	return selector.Run(context.Background(), func(ctx context.Context) error {
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
+		synctest.Wait() // the client watches its node by now
 		selector.Resign(gone)
 		<-ctx.Done()
 		time.Sleep(12 * time.Second)
