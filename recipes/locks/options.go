@@ -71,9 +71,9 @@ func WithoutIdentity() Option {
 // without a change to the kazoo process. All Go processes of one lock need the option.
 //
 // The path is created as a persistent node, as kazoo does. Revoke refuses the node of a
-// kazoo process, and reaches a Go process. Both sides order contenders by number, but kazoo compares numbers as text,
-// so that the path must be deleted, while no process uses it, before 2^31 nodes were
-// created below it.
+// kazoo process, and reaches a Go process. Both sides order contenders by number, but
+// kazoo compares numbers as text: delete the path, while no process uses it, before 2^31
+// nodes were created below it.
 func WithKazooNames() MutexOption {
 	return mutexOption(func(c *seat.Options) { c.Kazoo = true })
 }

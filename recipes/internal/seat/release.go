@@ -21,8 +21,8 @@ func (h *Hold) mayHandOn() bool {
 // giveUp ends a hold without shares, and returns why a node may still exist. It decides
 // what becomes of the seat: it is handed on, parked or given back. A seat can be parked
 // only if no other contender queues, which may take a request. That comes first, and
-// everything is judged again after it.
-// The caller's ctx decides how long every request waits: see giveUpSoon.
+// everything is judged again after it. The caller's ctx decides how long every request
+// waits: see giveUpSoon.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
 	s := h.seat
 	defer func() { h.Trace().Released(err) }()
