@@ -25,7 +25,7 @@ var (
 	// ErrClosed means that the cache was closed.
 	ErrClosed = errors.New("cache is closed")
 
-	// ErrFutureZxid means that there is no such transaction yet.
+	// ErrFutureZxid means that no server has made the transaction yet.
 	ErrFutureZxid = errors.New("no such transaction yet")
 
 	// ErrWrongEvents ends a cache whose server sends events with a wrong path, as
@@ -33,22 +33,21 @@ var (
 	ErrWrongEvents = errors.New("the server sends watch events of the cache's own path that did not happen to it")
 )
 
-// Node is a node of the tree. The cache shares the Data, which must not be
-// changed.
+// Node is a node of the tree. All callers get the same Data, and must not change it.
 type Node struct {
 	Path string
 	Data []byte
 	Stat zk.Stat
 }
 
-// same reports whether two reads have seen the same data of the same node. A
-// node that was deleted and re-created has another Czxid.
+// same reports whether two reads returned the same data of the same node. A node that
+// was deleted and re-created has another Czxid.
 func same(a, b *Node) bool {
 	return a.Stat.Czxid == b.Stat.Czxid && a.Stat.Mzxid == b.Stat.Mzxid
 }
 
-// Cache is a copy of a node, and of what is below it. It is safe for concurrent
-// use and must be closed. The zero Cache cannot be used: New makes one.
+// Cache is a copy of a node and everything below it. A Cache is safe for concurrent
+// use, and must be closed. The zero Cache cannot be used; New makes one.
 type Cache struct {
 	client *framework.Client
 	scope  scope
@@ -56,15 +55,15 @@ type Cache struct {
 	events event.Source
 
 	life     follow.Life
-	recovery follow.Recovery // the loop's; callers that wait ask it why
-	poke     chan struct{}   // capacity 1: somebody waits for a transaction
+	recovery follow.Recovery // the loop's; has the last error for callers that wait
+	poke     chan struct{}   // capacity 1: a caller waits for a transaction
 
-	loop *loop // it belongs to the life's goroutine
+	loop *loop // owned by the life's goroutine
 
 	mu          sync.RWMutex                   // protects the following fields
-	nodes       map[string]*Node               // setLocked removes a node that is gone
+	nodes       map[string]*Node               // setLocked removes a deleted node
 	children    map[string]map[string]struct{} // names, by the parent's path; setLocked removes the parent with the last
-	unreadable  map[string]error               // setUnreadableLocked removes a node that is readable, or gone
+	unreadable  map[string]error               // setUnreadableLocked removes a readable or deleted node
 	zxid        int64
 	synced      bool
 	filled      bool
@@ -72,16 +71,16 @@ type Cache struct {
 	known       int                // for Stats
 	waiting     int                // for Stats
 	resyncs     int64              // for Stats
-	behindSince time.Time          // for Stats; zero if it is not
+	behindSince time.Time          // for Stats; zero while the cache is up to date
 	feeds       map[*feed]struct{} // unsubscribe removes a reader that leaves
 }
 
-// New returns a cache of root and what is below it, and begins to fill it. It
-// does not wait for that; WaitSynced does. The root need not exist.
+// New returns a cache of root and everything below it. The cache fills in the
+// background; WaitSynced waits for that. The root need not exist.
 //
-// A path that cannot be used is an error that matches zk.ErrInvalidPath, and an
-// option that cannot is a *framework.ConfigError. A closed client is
-// framework.ErrClosed.
+// The error matches zk.ErrInvalidPath for an invalid path, is a
+// *framework.ConfigError for an invalid option, and matches framework.ErrClosed if
+// the client is closed.
 func New(client *framework.Client, root string, opts ...Option) (*Cache, error) {
 	if client == nil {
 		return nil, bad("client", "nil", "must not be nil")
@@ -103,27 +102,28 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		Client: client, What: "zookeeper cache",
 		About: c.events.Path,
 		Ends:  isTooOld,
-		// A copy keeps nothing from others.
+		// No other client waits for a cache.
 		Outlasts: func(err error) bool { return !cfg.once && (follow.RefusedCredentials(err) || isRefusal(err)) },
 	}
 	c.life = follow.Life{Client: client, Closed: ErrClosed, Run: c.run, Finish: c.finish, GaveUp: c.recovery.GaveUp}
-	c.behindSince = time.Now() // Stats may be asked before the goroutine runs
+	c.behindSince = time.Now() // Stats may be called before the goroutine runs
 	if err := c.life.Start(); err != nil {
 		return nil, c.named(err)
 	}
 	return c, nil
 }
 
-// Read reads root and what is below it, once, as of one transaction. The transaction
-// is no older than the call, with the exceptions of framework.Client.Sync. Read returns
-// a cache that is closed and does not change: its Zxid names the transaction, and its
-// Get, Children and All return the nodes. The root need not exist.
+// Read reads root and everything below it once, as of one transaction. The
+// transaction is no older than the call, with the exceptions that
+// framework.Client.Sync has. Read returns a closed cache, which does not change: its
+// Zxid is the transaction, and its Get, Children and All return the nodes. The root
+// need not exist.
 //
-// Read survives outages and losses of the session, as WaitSynced does, until ctx ends.
-// Unlike a cache of New, Read returns an error if the server refuses to show a node,
-// such as one that matches zk.ErrNoAuth; WithFilter leaves such nodes out. Read sets a
-// watch and removes it before it returns, so that a program that reads the same tree
-// again and again should keep a cache of New instead.
+// Read retries through outages and lost sessions until ctx ends, as WaitSynced does.
+// If the server refuses to show a node, Read returns an error, such as one that
+// matches zk.ErrNoAuth; WithFilter can leave such nodes out. Read sets a watch, and
+// removes it before it returns. A program that reads the same tree often should keep
+// a cache of New instead.
 func Read(ctx context.Context, client *framework.Client, root string, opts ...Option) (*Cache, error) {
 	c, err := New(client, root, append(slices.Clip(opts), func(c *config) { c.once = true })...)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Cache) run(ctx context.Context) error {
 	return err
 }
 
-// isTooOld reports whether a server does not know persistent watches.
+// isTooOld reports whether a server has no persistent watches.
 func isTooOld(err error) bool { return reason.Is(err, framework.ErrUnimplemented) }
 
 // isRefusal reports whether a server has refused a request.
@@ -163,7 +163,7 @@ func isRefusal(err error) bool {
 	return answered && framework.IsRefusal(err)
 }
 
-// finish ends the goroutines of the loop before it tells of the end.
+// finish ends the goroutines of the loop, and then reports the end.
 func (c *Cache) finish(reason error) {
 	c.loop.finish(reason)
 	c.life.End(reason)
@@ -177,27 +177,26 @@ func (c *Cache) named(err error) error {
 	return fmt.Errorf("cache of %q: %w", c.scope.root, err)
 }
 
-// Close ends the cache and returns when nothing of it goes on. The nodes can still be
-// read. In an outage, Close returns nil at once, and deletes nothing; see "How a call
-// ends a node" in the index of the recipes. Close may be called more than once, and
-// always returns nil.
+// Close ends the cache, and returns when the goroutines of the cache have ended. The
+// nodes can still be read. In an outage, Close returns nil at once, and deletes
+// nothing; see "How a call ends a node" in the index of the recipes. Close may be
+// called more than once, and always returns nil.
 func (c *Cache) Close() error {
 	c.life.Close()
 	return nil
 }
 
-// Done is closed when the cache has ended, for the reason that Err returns.
+// Done is closed when the cache has ended. Err then returns the reason.
 func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 
-// Err returns nil while the cache works. After that it is an error that matches
-// ErrClosed or framework.ErrClosed, or ErrWrongEvents, or framework.ErrUnimplemented
-// if the server is older than ZooKeeper 3.6, or says that the path is too long for a
-// request.
+// Err returns nil until the cache has ended. Then the error matches ErrClosed,
+// framework.ErrClosed, ErrWrongEvents, or framework.ErrUnimplemented if the server is
+// older than ZooKeeper 3.6; or it says that the path is too long for a request.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
-// WaitSynced waits until the cache was filled for the first time. The error is
-// ctx's, or Err's. If it is ctx's, it also matches the last error that the cache
-// has outlasted since a server has answered.
+// WaitSynced waits until the cache was filled for the first time. It returns the
+// error of ctx or of Err. An error of ctx also matches the last error that the cache
+// has retried through since a server answered.
 func (c *Cache) WaitSynced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.filled })
 }
@@ -208,22 +207,22 @@ func (c *Cache) Client() *framework.Client { return c.client }
 // Path returns the root that New was given.
 func (c *Cache) Path() string { return c.scope.root }
 
-// Zxid returns a transaction as of which the cache is equal to the server's
-// tree. It is 0 until the cache was filled for the first time.
+// Zxid returns the transaction as of which the cache equals the server's tree, or 0
+// until the cache was filled for the first time.
 func (c *Cache) Zxid() int64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.zxid
 }
 
-// WaitFor waits until the cache is as new as a transaction, and was filled: the
-// Mzxid or Czxid of a Stat, a lock's fencing token, or what
-// framework.Client.LastZxid has returned, in any process. For a transaction of
-// which this client has not heard, WaitFor asks the server to catch up first,
-// and if there still is none, as SyncQuorum does.
+// WaitFor waits until the cache is filled, and as new as a transaction: the Mzxid or
+// Czxid of a Stat, a lock's fencing token, or a result of
+// framework.Client.LastZxid, from any process. If the transaction is newer than
+// everything this client has seen, WaitFor sends a Sync first, and a SyncQuorum if
+// the Sync does not show the transaction.
 //
-// The error is ctx's, as WaitSynced's is, or Err's, or the request's. It matches
-// ErrFutureZxid if there is no such transaction yet.
+// WaitFor returns the error of ctx, as WaitSynced does, of Err, or of a request. The
+// error matches ErrFutureZxid if the transaction does not exist yet.
 func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	if c.isAsNewAs(zxid) {
 		return nil
@@ -240,9 +239,9 @@ func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	})
 }
 
-// hearOf returns nil if there is such a transaction. A leader answers a sync
-// before it has applied what its followers have acknowledged, so that is no
-// proof that there is none. A transaction of our own is: its number is behind
+// hearOf returns nil if the transaction exists. An answered sync does not prove that
+// the transaction is missing, because a leader answers before it has applied what its
+// followers have acknowledged. A write of ours proves it: its transaction comes after
 // all others.
 func (c *Cache) hearOf(ctx context.Context, zxid int64) error {
 	if c.client.LastZxid() < zxid {
@@ -256,7 +255,7 @@ func (c *Cache) hearOf(ctx context.Context, zxid int64) error {
 	if err := c.client.SyncQuorum(ctx); err != nil {
 		return err
 	}
-	if c.client.LastZxid() <= zxid { // an equal one is our own
+	if c.client.LastZxid() <= zxid { // equal: SyncQuorum's own transaction
 		return fmt.Errorf("cache of %q: %w: %#x", c.scope.root, ErrFutureZxid, zxid)
 	}
 	return nil
@@ -268,7 +267,7 @@ func (c *Cache) isAsNewAs(zxid int64) bool {
 	return c.filled && c.zxid >= zxid
 }
 
-// wait waits until a condition holds, which is asked under the lock.
+// wait waits until a condition holds. It calls holds with c.mu held for reading.
 func (c *Cache) wait(ctx context.Context, holds func() bool) error {
 	return c.named(c.life.Wait(ctx, func() bool {
 		c.mu.RLock()
@@ -287,7 +286,7 @@ func (c *Cache) Get(path string) (Node, bool) {
 	return Node{}, false
 }
 
-// Children returns the children of a node, by name, as they are now.
+// Children returns the current children of a node, ordered by name.
 func (c *Cache) Children(path string) iter.Seq[Node] {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -300,7 +299,7 @@ func (c *Cache) Children(path string) iter.Seq[Node] {
 	return inOrder(list)
 }
 
-// All returns all nodes, parents before their children, as they are now: as of
+// All returns all current nodes, parents before their children. The nodes are as of
 // one transaction, however long the loop over them takes.
 func (c *Cache) All() iter.Seq[Node] {
 	c.mu.RLock()
@@ -308,8 +307,8 @@ func (c *Cache) All() iter.Seq[Node] {
 	return inOrder(slices.Collect(maps.Values(c.nodes)))
 }
 
-// inOrder yields the nodes in the order of their paths. It sorts a copy, because
-// several goroutines may loop at the same time.
+// inOrder yields the nodes ordered by path. It sorts a copy, because several
+// goroutines may loop at the same time.
 func inOrder(list []*Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		for _, n := range slices.SortedFunc(slices.Values(list), func(a, b *Node) int { return cmp.Compare(a.Path, b.Path) }) {
@@ -320,19 +319,19 @@ func inOrder(list []*Node) iter.Seq[Node] {
 	}
 }
 
-// Unreadable returns the nodes that the client may not read, or could not, with
-// the reasons. They are tried again after each reconnect, when they change, and from
-// time to time: within 30 seconds if a server was in trouble, or has refused the
-// cache's own path, and within ten minutes if it has refused another one, or what it
-// answers would be too long.
+// Unreadable returns the nodes that the client could not read, with the errors. The
+// cache reads them again after each reconnect, when they change, and periodically:
+// within 30 seconds after a failure of the server or a refusal of the cache's root,
+// and within ten minutes after a refusal of another node or if the answer would be too
+// long.
 func (c *Cache) Unreadable() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return maps.Clone(c.unreadable)
 }
 
-// publish makes what was read what the cache has, as of a transaction. It is
-// synced if the server is connected and has no more to tell.
+// publish copies the loop's tree into the cache, as of a transaction. synced means
+// that the client is connected and no event is unread.
 func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -397,7 +396,7 @@ func (c *Cache) interrupted() {
 	}
 }
 
-// progress notes how far the reading is, and since when the cache is behind.
+// progress notes how many nodes are read, and since when the cache has been behind.
 func (c *Cache) progress(known, waiting int, behindSince time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 type ChangeType int
 
 // Created, Changed and Deleted are about a node. A node that was deleted and
-// re-created is Deleted and then Created. The others are about the cache:
+// re-created is Deleted and then Created. The other types are about the cache:
 //
-//   - Synced means that it is up to date: what was told before is all there is,
-//     as of the change's Zxid.
-//   - Interrupted means that the connection or the watch is gone, or was, and that
-//     the cache may be behind until the next Synced.
+//   - Synced means that the cache is up to date: the changes so far are the whole
+//     tree, as of the change's Zxid.
+//   - Interrupted means that the connection or the watch was lost, and that the cache
+//     may be behind until the next Synced.
 const (
 	Created ChangeType = iota + 1
 	Changed
@@ -45,46 +45,45 @@ func (t ChangeType) String() string {
 	}
 }
 
-// Change is a step of the cache, or a part of one: changes in a row with the
+// Change is a step of the cache, or a part of a step: consecutive changes with the
 // same Zxid belong together.
 type Change struct {
 	Type ChangeType
-	Old  Node  // for Changed and Deleted: what this reader was told before
+	Old  Node  // for Changed and Deleted: the node as this reader last received it
 	New  Node  // for Created and Changed
 	Zxid int64 // the transaction as of which the cache is now
 }
 
-// Step is what a cache has become by one step, and what has changed by it.
+// Step describes one step of a cache: what has changed, and the state after it.
 type Step struct {
-	// Changes are the nodes that were Deleted, Created or Changed, in this
-	// order: a reader that applies them to what it has is as far as the cache.
+	// Changes has the nodes that were Deleted, Created or Changed. A reader that
+	// applies them in this order has the tree that the cache has.
 	Changes []Change
 
 	Zxid   int64 // the transaction as of which the cache is now
-	Synced bool  // the cache is up to date; false if it was Interrupted
+	Synced bool  // the cache is up to date; false after an interruption
 
 	// Unreadable is what Cache.Unreadable returns as of this step.
 	Unreadable map[string]error
 }
 
-// feed is what one reader of Steps has not been told yet. Cache.mu protects the
+// feed has what one reader of Steps has not received yet. Cache.mu protects the
 // fields.
 type feed struct {
-	pending map[string]*Node // what the reader knows of a node that has changed; nil for nothing; take removes all
-	steps   int              // the cache's, when the reader was told last
-	synced  bool             // what the reader was told last
+	pending map[string]*Node // changed nodes as the reader knows them, or nil; take removes all
+	steps   int              // Cache.steps when the reader last received a step
+	synced  bool             // Cache.synced at that time
 }
 
-// Changes returns what is in the cache, as Created and then Synced, and then
-// every change, until ctx ends or the cache does. It waits for the first Synced
-// before it begins. The end of the cache is the last element: an empty Change,
-// and the error that Err returns.
+// Changes returns the whole cache, as Created changes and one Synced, and then every
+// later change, until ctx or the cache ends. It waits until the cache is filled. If
+// the cache ends, the last element is an empty Change with the error of Err.
 //
-// A slow reader holds up nobody and uses no more memory than the nodes that
-// have changed. Several changes of a node, or of everything, become one: a
-// reader may miss what a node was in between, but never what it is. If the
-// reader applies every change to a map, then the map is the cache whenever the
-// Zxid changes. Steps tells where that is.
+// A slow reader holds up neither the cache nor other readers, and the memory it costs
+// is bounded by the number of changed nodes. Several changes of a node become one: the
+// reader may miss a state in between, but never the latest state. If the reader
+// applies every change to a map, then the map equals the cache whenever the Zxid is
+// about to change. Use Steps to see these boundaries.
 func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		synced := false
@@ -114,11 +113,10 @@ func kindOf(synced bool) ChangeType {
 	return Interrupted
 }
 
-// Steps is Changes for those who want to see one state of the cache after the
-// other: each element has all changes of a step, or of several steps if the
-// reader is slow. There are steps without changes, by which the cache is as of
-// another transaction, or is interrupted, or synced again. The end of the cache
-// is an empty Step, and the error that Err returns.
+// Steps returns the states of the cache in turn: each element has all changes of one
+// step, or of several steps if the reader is slow. A step without changes brings a new
+// Zxid, an interruption, or the end of an interruption. If the cache ends, the last
+// element is an empty Step with the error of Err.
 func (c *Cache) Steps(ctx context.Context) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		f := c.subscribe()
@@ -145,7 +143,7 @@ func (c *Cache) unsubscribe(f *feed) {
 	delete(c.feeds, f)
 }
 
-// take returns what has changed for a reader, and whether anything has.
+// take returns what has changed since a reader's last step, and whether anything has.
 func (c *Cache) take(f *feed) (step Step, news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +158,7 @@ func (c *Cache) take(f *feed) (step Step, news bool) {
 	return step, true
 }
 
-// changesLocked returns the nodes that have changed for a reader.
+// changesLocked returns the nodes that have changed since a reader's last step.
 func (c *Cache) changesLocked(f *feed) (all []Change) {
 	paths := slices.Sorted(maps.Keys(f.pending))
 	for _, path := range slices.Backward(paths) { // children first

@@ -13,77 +13,73 @@
 //		fmt.Println(node.Path, string(node.Data))
 //	}
 //
-// [Read] returns the tree once, as of one transaction, without a watch that stays.
+// [Read] reads the tree once, as of one transaction, and leaves no watch behind.
 //
-// # What a cache promises
+// # Consistency
 //
-// A [Cache] is always equal to the server's tree as of one transaction, which
-// [Cache.Zxid] names. It goes in steps from one such state to a later one, and
-// never back. One call of [Cache.All] or [Cache.Children] sees one state. Two
-// calls may see two states, with a step between them.
+// A [Cache] always equals the server's tree as of one transaction; [Cache.Zxid] is
+// that transaction. The cache moves in steps from one such state to a later state,
+// and never back. A single call of [Cache.All] or [Cache.Children] sees one state.
+// Between two calls, the cache may have taken a step.
 //
-// [Cache.WaitFor] waits until the cache is as new as a transaction. A program
-// that has written something, here or elsewhere, then finds it in the cache:
+// [Cache.WaitFor] waits until the cache is as new as a transaction. A program that
+// has just written to ZooKeeper then reads its own write from the cache:
 //
 //	stat, err := client.Set(ctx, "/services/orders/a", data, framework.AnyVersion)
 //	...
 //	err = services.WaitFor(ctx, stat.Mzxid) // or client.LastZxid(), for a delete
 //
-// There are limits to that:
+// The limits are:
 //
-//   - A cache lags behind by the time of a few requests, and in an outage by as
-//     long as that lasts. [Cache.Changes] tells when it is interrupted.
-//   - A step takes at least the time of a request, and has everything that has
-//     changed meanwhile. In a tree that never rests, a change is in the cache
-//     after the time of about five requests. It takes two more each time that
-//     another node begins to change faster than it can be read.
-//   - The previous point holds as long as the nodes that change faster than they
-//     can be read have no more than half a megabyte of data and names together.
-//     With more, or with a server that refuses multiReads, the cache takes a step
-//     when such nodes rest for once. [Cache.Stats] tells for how long the cache has
-//     been behind.
-//   - Nodes with ever new names that live for a shorter time than a read takes,
-//     and of which there is always one, keep the cache from taking a step.
+//   - A cache lags behind the server by a few round trips, and by the whole of an
+//     outage. [Cache.Changes] reports each interruption.
+//   - A step takes at least one round trip, and contains every change of that time.
+//     In a tree that changes all the time, a change reaches the cache after about
+//     five round trips. Each node that begins to change faster than the cache can
+//     read it adds two, once.
+//   - The bound of five round trips holds while all nodes that change faster than
+//     the cache can read them have at most half a megabyte of data and names. With
+//     more, or if the server refuses multiReads, the cache takes its next step when
+//     these nodes pause. [Cache.Stats] shows how long the cache has been behind.
+//   - The cache takes no step while there is always some node that has a new name
+//     and is deleted before the cache can read it.
 //   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
-//     as old as the last read of the node itself. So is Aversion: servers tell
-//     nobody of a new ACL.
-//   - Nodes that the client may not read, or could not, are not in the cache.
-//     [Cache.Unreadable] lists them, and says when they are read again. A node
-//     that was deleted may stay in that list until then.
-//   - Some servers check the permissions of events: 3.8.4, 3.9.2 and later ones.
-//     They tell nothing of a node that the client may no longer read: no new
-//     data, and no deletion. The cache keeps such a node as it was until it looks
-//     at every node again.
-//   - An ensemble that was set back to an older state, from a backup, sets the
-//     cache back as well. The log has a warning.
+//     as old as the last read of the node itself. Aversion is as old, because a
+//     server sends no event when an ACL changes.
+//   - Nodes that the client could not read are missing from the cache.
+//     [Cache.Unreadable] lists them, and says when the cache retries. A deleted
+//     node may stay in that list until then.
+//   - ZooKeeper 3.8.4, 3.9.2 and later versions send no events of nodes that the
+//     client may no longer read, not even of a deletion. The cache keeps such a
+//     node unchanged until it next reads the whole tree.
+//   - If an ensemble is restored from an old backup, the cache goes back, too, and
+//     logs a warning.
 //
-// # How it learns of changes
+// # How the cache follows the tree
 //
-// One recursive persistent watch tells of all changes. ZooKeeper has that since
-// 3.6. On an older server the cache ends with an error that says so, and that
-// matches framework.ErrUnimplemented. If a server refuses the watch for another
-// reason, or has no time for it, the cache retries: the log has a warning, and
-// WaitSynced returns the last error.
+// The cache sets one recursive persistent watch, which needs ZooKeeper 3.6. On an
+// older server the cache ends with an error that matches
+// framework.ErrUnimplemented. If the server cannot set the watch for another reason,
+// such as overload, then the cache logs a warning and retries, and WaitSynced
+// returns the last error.
 //
-// A cache on ClickHouse Keeper ends with [ErrWrongEvents] when a node below its
-// root changes, because Keeper sends the path of the watch instead of the node's.
-// The cache sees that such an event is wrong, because it has not happened to the
-// root. Only if the root was deleted and re-created in the same step, a wrong
-// event can go unnoticed, and the change of the node with it.
+// ClickHouse Keeper sends events with the path of the watch instead of the node's
+// path. The cache notices that no such event has happened to its root, and ends with
+// [ErrWrongEvents]. A wrong event goes unnoticed only if the root itself was deleted
+// and re-created in the same step.
 //
-// A change costs one read at most. When many nodes wait to be read, one request,
-// a multiRead, reads several: when the cache is filled for the first time, and
-// when nodes change faster than they can be read.
+// A change costs at most one read. The cache reads several nodes with one request, a
+// multiRead, when many nodes wait to be read: at the first fill, and when nodes change
+// faster than single reads could follow.
 //
-// After each reconnect, the cache looks at every node again. Here, too, one
-// request looks at several nodes if they have little data. The cache compares
-// the transactions that created and changed a node, so it notices that a node
-// was deleted and re-created.
+// After each reconnect, the cache checks every node. One request checks several
+// nodes if these have little data. The cache compares the transactions that created
+// and last changed a node, and so it notices a node that was deleted and re-created.
 //
-// # How it does
+// # Monitoring
 //
-// [Cache.Stats] tells how far the cache is behind, in time and in transactions,
-// and how often it had to read everything again. Package tracing makes metrics
-// of that. The log has a line when a cache is up to date again, when a server has
-// no time to set its watch again, and when the cache cannot read a node.
+// [Cache.Stats] shows how far the cache is behind, in time and in transactions, and
+// how often it has read the whole tree again. Package tracing exports metrics of it.
+// The cache logs when it is up to date again, when the server is too busy to set its
+// watch, and when it cannot read a node.
 package cache

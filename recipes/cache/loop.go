@@ -19,22 +19,22 @@ import (
 // loop is the one goroutine that decides what to read and when the cache takes
 // a step.
 //
-// An event makes a path dirty. When no event is unread, everything up to the
-// newest answer was told. That transaction is the target of a batch: the paths
-// that were dirty as of then are read, and the others are left to the next
-// batch. When the batch is read, the cache takes a step:
+// An event makes its path dirty. When no event is unread, the events of all
+// transactions up to the newest answer have arrived. That transaction becomes the
+// target of a batch: the loop reads the paths that are dirty by then, and leaves later
+// ones to the next batch. When the batch is read, the cache takes a step:
 //
-//   - If no event is unread, and nothing is dirty because of a change before the
-//     newest answer, then everything that was read is equal to the server's tree
-//     as of that answer: a change before it would have been told before it.
-//   - Otherwise it may be equal to the tree as of the target. A path that was not
-//     told of after the target is. One that was told of is if its node is not
-//     younger than the target. A path that was read as missing, or not at all,
-//     may have had a node at the target, unless what was told of it after the
-//     target begins with its creation. If one path fails, there is no step, and
-//     the next batch has another target.
-//   - The paths that have failed are read together in the next batch, which has
-//     its target from that; see hotPaths.
+//   - If no event is unread, and no path is dirty because of a change before the
+//     newest answer, then the tree of the loop equals the server's tree as of that
+//     answer: the event of an earlier change would have arrived before the answer.
+//   - Otherwise the loop's tree may equal the server's tree as of the target. A path
+//     without an event after the target is equal. A path with such an event is equal
+//     if its node was not changed after the target. A path that was read as missing,
+//     or was not read, may have had a node at the target, unless the first event after
+//     the target is the node's creation. If one path fails this test, there is no
+//     step, and the next batch has another target.
+//   - The next batch reads the paths that have failed together, and takes its target
+//     from that answer; see hotPaths.
 type loop struct {
 	c       *Cache
 	ctx     context.Context
@@ -45,44 +45,43 @@ type loop struct {
 	source  source
 	tree    tree
 
-	dirty    map[string]dirt     // what a batch has to read; settle removes what it has read
-	batch    map[string]needs    // what is still to be read of this one; a read removes its path
+	dirty    map[string]dirt     // paths that a batch must read; settle removes a path that is read
+	batch    map[string]needs    // paths that the current batch has not read yet; a read removes its path
 	queue    []string            // the paths of batch, oldest first; some twice
-	inflight map[string]struct{} // the answer removes a path
-	members  map[string]struct{} // the paths of this batch; clearBatch removes them
-	target   int64               // this batch's, or noTarget
-	hot      map[string]int      // paths that were in the way of a step; takeTogether removes one that has cooled: see restsToCool
-	together map[string]struct{} // hot paths whose copies are as of the target; clearBatch removes them
-	begun    time.Time           // the time at which this batch began
+	inflight map[string]struct{} // paths of requests; the answer removes a path
+	members  map[string]struct{} // all paths of the current batch; clearBatch removes them
+	target   int64               // the target of the current batch, or noTarget
+	hot      map[string]int      // paths that kept the cache from a step; takeTogether removes a path that has cooled: see restsToCool
+	together map[string]struct{} // hot paths whose nodes are as of the target; clearBatch removes them
+	begun    time.Time           // when the current batch began
 
-	asking      bool // a multiRead is under way
-	mayRead     int  // how many nodes an answer may have; see atATime
-	mayTogether int  // how many bytes of hot nodes are read together; see maxTogether
+	asking      bool // a multiRead of hot nodes is in flight
+	mayRead     int  // how many nodes one request may read; see atATime
+	mayTogether int  // how many bytes of hot nodes one multiRead may read; see maxTogether
 
-	syncing bool // nothing is read before there is a watch, and the server has caught up
-	round   int  // counts the times that the server had to catch up
-	behind  bool // the connection or the watch was gone, and the server has not caught up since
-	warned  bool // the log has a line of a watch that is not there
+	syncing bool // there is no watch yet, or the server has not caught up: read nothing
+	round   int  // counts the resets
+	behind  bool // the connection or the watch was lost, and the server has not caught up since
+	warned  bool // the missing watch is in the log
 
-	behindSince time.Time // zero if there is nothing that the cache has not caught up with
+	behindSince time.Time // zero while the cache is up to date
 
-	troubled, forbidden again // when nodes are read again that could not be read
+	afterFailure, afterRefusal retry // when to read unreadable nodes again
 
-	rootEvents []framework.WatchEvent // those that the cache does not have yet; see eventsAreWrong
+	rootEvents []framework.WatchEvent // events of the root after the last step; see eventsAreWrong
 	rootWas    *Node                  // the root as of the last step since a reset, or nil
 }
 
-// source is where the loop learns of changes: a persistentSource, except in tests.
+// source delivers the events: a persistentSource, except in tests.
 type source interface {
-	// wake delivers a value when there may be something to drain.
+	// wake delivers a value when there may be events to drain.
 	wake() <-chan struct{}
 
-	// drain marks what has changed, and returns an error when the source has
-	// ended.
+	// drain marks what has changed. It returns an error when the source has ended.
 	drain(l *loop) error
 
-	// caughtUp returns the transaction as of which everything that was read is
-	// up to date, and false if something is not.
+	// caughtUp returns the newest transaction whose events have all been drained, and
+	// false if events are unread or the watch is not set.
 	caughtUp() (zxid int64, ok bool)
 
 	close()
@@ -96,14 +95,14 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		tree: newTree(c), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
 		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime, mayTogether: maxTogether,
-		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: pauses.Refusal()},
+		afterFailure: retry{pauses: pauses.Trouble()}, afterRefusal: retry{pauses: pauses.Refusal()},
 	}
 }
 
-// run works until the context ends, the client is closed, or nothing can be done:
-// the path is too long.
+// run works until the context ends, the client is closed, or an error occurs that no
+// retry can cure, such as a path that is too long.
 func (l *loop) run() error {
-	states := l.c.client.States(l.ctx) // not on the goroutine: it tells what follows the call
+	states := l.c.client.States(l.ctx) // not in the goroutine: States reports transitions after its call
 	l.readers.Go(func() { l.followStates(states) })
 	l.syncing = true
 	l.tellProgress() // it may take long until there is a watch
@@ -165,17 +164,17 @@ func (l *loop) followStates(states iter.Seq[state.State]) {
 	}
 }
 
-// awaitReconnect has nothing read before the next connection, because servers
-// have refused the client's credentials. A failure until then says nothing about
-// the tree. The reconnect is a reset.
+// awaitReconnect stops reading until the next connection, because the server has
+// refused the client's credentials. Until then, failed reads say nothing about the
+// tree. The reconnect brings a reset.
 func (l *loop) awaitReconnect() {
 	l.syncing, l.behind = true, true
 	l.stateChanged()
 }
 
-// stateChanged looks at the state itself, which may be newer than the one that
-// was told. There is always another one to be told if it changes again, and
-// after a reconnect a reset to be drained.
+// stateChanged reads the client's current state, which may be newer than the state
+// that was delivered. Each later transition is delivered as well, and a reconnect
+// brings a reset.
 func (l *loop) stateChanged() {
 	if l.c.client.State().IsConnected() {
 		return
@@ -184,9 +183,9 @@ func (l *loop) stateChanged() {
 	l.c.interrupted()
 }
 
-// unwatched is called while the server does not have the watch, between a reconnect
-// and the reset behind it. The loop may have been told too late to see that there was
-// no connection. A server that has too much to do says so, and may take long.
+// unwatched is called while the server does not have the watch: after a reconnect and
+// before its reset. The loop may have missed the time without a connection. An
+// overloaded server answers with an error, and may take long to set the watch.
 func (l *loop) unwatched(trouble error) {
 	l.behind = true
 	l.c.interrupted()
@@ -199,14 +198,15 @@ func (l *loop) unwatched(trouble error) {
 	}
 }
 
-// reset makes the loop look at everything again, after the server has caught
-// up. Servers see to that themselves: in a session by the zxid that the client
-// tells them, and before one by the transaction that creates it. But servers can
-// be configured for local sessions. No transaction creates these, and a server
-// that lags behind must not set the cache back.
+// reset makes the loop read the whole tree again, as soon as the server has caught
+// up. Usually a server has caught up before it accepts the client: it refuses a client
+// that has seen a newer transaction, and the creation of a session is itself a
+// transaction. A server may be configured for local sessions, though, which no
+// transaction creates. The loop sends a Sync, so that such a server does not set the
+// cache back.
 //
-// Nodes that were dirty before stay so, because nothing else may know of them.
-// Nodes whose reads are under way now are read once more.
+// Dirty paths stay dirty, because the tree may not list them. Paths whose reads are
+// in flight are read once more.
 func (l *loop) reset() {
 	l.round++
 	l.warned = false
@@ -226,7 +226,7 @@ func (l *loop) reset() {
 	l.catchUp()
 }
 
-// catchUp has the server catch up with its leader.
+// catchUp makes the server catch up with its leader.
 func (l *loop) catchUp() {
 	l.syncing = true
 	round := l.round
@@ -236,9 +236,9 @@ func (l *loop) catchUp() {
 	})
 }
 
-// noAnswerPause is between a request that was not answered and the next one. There
-// may be none otherwise: a server that has too much to do says so at once, and the
-// client's retry policy may allow no other try.
+// noAnswerPause is the pause after a request that was not answered. Without it, the
+// loop would spin on an overloaded server, which refuses at once, if the client's retry
+// policy allows no retry.
 const noAnswerPause = 100 * time.Millisecond
 
 func (l *loop) deliver(r result) {
@@ -251,16 +251,15 @@ func (l *loop) deliver(r result) {
 	}
 }
 
-// synced is called when the server has caught up.
-//
-// Events that came before the answer may be of a server that lagged behind.
+// synced is called when the server has caught up. Events that arrived before this
+// answer may come from a server that lagged.
 func (l *loop) synced(r result) {
 	if err := l.source.drain(l); err != nil {
 		return // the next drain returns it again
 	}
 	switch {
 	case r.round != l.round:
-		return // there was another reset; its own follows
+		return // a later reset has sent another Sync
 	case isNoAnswer(r.err):
 		l.catchUp()
 		return
@@ -292,7 +291,7 @@ func (s *persistentSource) drain(l *loop) error {
 		switch {
 		case err != nil:
 			return s.ended(l, err)
-		case !ok && !caughtUp: // not because of what there is to read
+		case !ok && !caughtUp: // no event is unread, so the watch is missing
 			l.unwatched(s.w.LastError())
 			return nil
 		case !ok:
@@ -307,7 +306,7 @@ func (s *persistentSource) drain(l *loop) error {
 	}
 }
 
-// ended sets another watch, unless waiting does not cure the error.
+// ended sets another watch, unless no retry can cure the error.
 func (s *persistentSource) ended(l *loop, err error) error {
 	s.w.Close()
 	l.syncing = true
@@ -327,13 +326,13 @@ func (s *persistentSource) caughtUp() (zxid int64, ok bool) { return s.w.CaughtU
 
 func (s *persistentSource) close() { s.w.Close() }
 
-// isBehind reports whether there is something that the cache has not caught up
-// with.
+// isBehind reports whether the cache has not caught up with some change or
+// interruption.
 func (l *loop) isBehind() bool {
 	return l.syncing || l.behind || len(l.dirty)+len(l.batch)+len(l.inflight) > 0
 }
 
-// noteLag notes since when the cache is behind.
+// noteLag notes since when the cache has been behind.
 func (l *loop) noteLag() {
 	switch {
 	case !l.isBehind():
@@ -343,22 +342,21 @@ func (l *loop) noteLag() {
 	}
 }
 
-// tellProgress has Stats tell how far the cache is.
+// tellProgress updates what Stats returns.
 func (l *loop) tellProgress() {
 	l.noteLag()
 	l.c.progress(len(l.tree.nodes), len(l.dirty)+len(l.batch)+len(l.inflight), l.behindSince)
 }
 
-// caughtUpWith notes that the cache has caught up with the batch that began at
-// a time. The rest came later.
+// caughtUpWith notes that the cache has caught up with everything before the batch
+// that began at the given time.
 func (l *loop) caughtUpWith(batch time.Time) {
 	if batch.After(l.behindSince) {
 		l.behindSince = batch
 	}
 }
 
-// tellUpToDate logs that the cache is up to date again, just before its callers can see
-// that.
+// tellUpToDate logs that the cache is up to date again, just before callers can see it.
 func (l *loop) tellUpToDate() {
 	l.c.events.Emit(eventUpToDate, nil, slog.Float64(semconv.CacheLag, time.Since(l.behindSince).Seconds()))
 }

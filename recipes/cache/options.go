@@ -11,23 +11,23 @@ import (
 type Option func(*config)
 
 type config struct {
-	depth   int // how many levels below the root the cache has
+	depth   int // how many levels below the root the cache keeps
 	filter  func(path string) bool
 	noData  bool
 	pending int
 	once    bool // Read makes the cache
 }
 
-// WithDepth leaves out what is more than n levels below the root. With 0, the
-// cache has the root alone, as Curator's NodeCache; with 1, its children as well,
-// as PathChildrenCache. The default is the whole tree.
+// WithDepth leaves out nodes that are more than n levels below the root. With 0, the
+// cache keeps the root alone, as Curator's NodeCache does; with 1, also the root's
+// children, as PathChildrenCache does. The default is the whole tree.
 func WithDepth(n int) Option {
 	return func(c *config) { c.depth = n }
 }
 
-// WithFilter leaves out the nodes for which keep is false, and all that is below
-// them. Keep is called with the path of a node, on the cache's own goroutine,
-// and must not block. It is not asked about the root.
+// WithFilter leaves out the nodes for which keep returns false, and everything below
+// them. The cache calls keep with the path of a node on the cache's goroutine, so keep
+// must not block. The root is always kept.
 func WithFilter(keep func(path string) bool) Option {
 	return func(c *config) { c.filter = keep }
 }
@@ -39,8 +39,8 @@ func WithoutData() Option {
 	return func(c *config) { c.noData = true }
 }
 
-// WithConcurrency sets how many nodes are being read at a time, with one request
-// or with many. The default is 64.
+// WithConcurrency sets how many nodes the cache reads at the same time, whether in one
+// request or in many. The default is 64.
 func WithConcurrency(n int) Option {
 	return func(c *config) { c.pending = n }
 }
@@ -64,7 +64,7 @@ func configured(opts []Option) (config, error) {
 	return cfg, nil
 }
 
-// unlimited is a depth that no path has.
+// unlimited is deeper than any path.
 const unlimited = math.MaxInt
 
 func bad(name string, value any, reason string) error {

@@ -13,15 +13,15 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// request is what the loop wants to know of a path.
+// request asks for a path.
 type request struct {
 	path  string
 	needs needs
 	known known
-	asked int // the loop's round at that time
+	asked int // loop.round when the request was made
 }
 
-// known is what the loop knew when it asked.
+// known is what the loop knew of a node when it made a request.
 type known struct {
 	node   *Node
 	listed int64 // the Pzxid when the children were listed, or -1
@@ -31,20 +31,23 @@ type known struct {
 type result struct {
 	request
 
-	sync     bool      // the answer to a Sync, and nothing else
-	together *together // the answer to a multiRead of hot nodes, and nothing else
-	several  []result  // the answers to a multiRead of other nodes, and nothing else but an error
-	again    *again    // it is time to read these nodes again, and nothing else
-	round    int       // the loop's, when a Sync or a multiRead of hot nodes was sent
+	// At most one of the next four is set. Then the result has nothing else, except
+	// round and err.
+	sync     bool      // the answer to a Sync
+	together *together // the answer to a multiRead of hot nodes
+	several  []result  // the answers to a multiRead of other nodes
+	retry    *retry    // the pause of this retry is over
 
-	node   *Node // nil if there is none
+	round int // loop.round when a Sync or a multiRead of hot nodes was sent
+
+	node   *Node // nil if the node does not exist
 	listed bool
 	names  []string
 	pzxid  int64
 	err    error
 }
 
-// read reads a node, and lists its children where that is needed.
+// read reads a node, and lists its children if needed.
 func (l *loop) read(ctx context.Context, q request) (r result) {
 	r.request = q
 	if r.node, r.err = l.readNode(ctx, q); r.err != nil || !l.wantsChildren(q, r.node) {
@@ -53,9 +56,9 @@ func (l *loop) read(ctx context.Context, q request) (r result) {
 	return l.list(ctx, r)
 }
 
-// readNode reads a node, and its data unless those are known. Data whose ACL has
-// changed are read again: older servers let everybody ask whether a node exists,
-// and only a read tells whether we still may.
+// readNode reads a node, and its data unless the data are known. If the ACL has changed,
+// readNode reads the data again: older servers answer Exists without a permission, and
+// only a read shows whether the client may still read the node.
 func (l *loop) readNode(ctx context.Context, q request) (*Node, error) {
 	if l.c.cfg.noData || q.mayBeUnchanged() {
 		there, stat, err := l.c.client.Exists(ctx, q.path)
@@ -78,11 +81,11 @@ func (l *loop) readNode(ctx context.Context, q request) (*Node, error) {
 	return &Node{Path: q.path, Data: data, Stat: *stat}, nil
 }
 
-// mayBeUnchanged reports whether a node is known, and nothing has told of a
-// change. Then a smaller request may say that there was none.
+// mayBeUnchanged reports whether the node is known and no event says that it changed.
+// Then a smaller request may show that the node is unchanged.
 func (q request) mayBeUnchanged() bool { return q.known.node != nil && q.needs&needScan != 0 }
 
-// list lists the children of a node that was read.
+// list lists the children of a node, after its read.
 func (l *loop) list(ctx context.Context, r result) result {
 	names, stat, err := l.c.client.Children(ctx, r.path)
 	if r.err = noNodeIsNil(err); err != nil {
@@ -93,15 +96,14 @@ func (l *loop) list(ctx context.Context, r result) result {
 	return r
 }
 
-// wantsChildren reports whether the children of a node that was read are to be
-// listed.
+// wantsChildren reports whether to list the children of a node, after its read.
 func (l *loop) wantsChildren(q request, n *Node) bool {
 	switch {
 	case n == nil || !l.c.scope.hasChildren(q.path):
 		return false
 	case q.needs&needList != 0:
 		return true
-	case q.known.node == nil || q.known.node.Stat.Czxid != n.Stat.Czxid: // some may have been there before the watch
+	case q.known.node == nil || q.known.node.Stat.Czxid != n.Stat.Czxid: // children may be older than the watch
 		return n.Stat.NumChildren > 0
 	case n.Stat.NumChildren == 0 && q.known.listed < 0:
 		return false
@@ -117,41 +119,40 @@ func noNodeIsNil(err error) error {
 	return err
 }
 
-// Each request costs a server and both ends of the connection more than the
-// node that it reads. So when many nodes wait to be read, several are read with
-// one multiRead. To the loop, that is the same as a read of each at the same
-// time.
+// A request costs server, client and network more than the node that it reads. So when
+// many nodes wait to be read, the loop reads several of them with one multiRead. The
+// loop treats the answer as the answers to concurrent single reads.
 //
-// An answer with several nodes should not be much larger than one with a single
-// node. So the mean size of the data in an answer decides how many nodes the
-// next answers may have. The first ones have the most: no more reads are under
-// way than WithConcurrency says, whether in one request or in many.
+// Answers should not become large. So the mean size of the data in an answer decides
+// how many nodes the next requests may read. The first requests read the largest
+// number of nodes that WithConcurrency allows, which limits the nodes in flight and not
+// the requests.
 const (
 	mostAtATime    = 32       // nodes of one multiRead
-	leastAtATime   = 2        // fewer tell nothing about how many the next one may have
-	largeAnswer    = 64 << 10 // bytes of data, which the next answers should not have
+	leastAtATime   = 2        // a single node says little about the mean size
+	largeAnswer    = 64 << 10 // bytes of data that an answer should not exceed
 	longestPath    = 1 << 10  // bytes; a node with a longer path is read alone
-	littleData     = 1 << 10  // bytes, which may be read again for nothing
-	partOfAllReads = 4        // the server should have the next request when it answers one
+	littleData     = 1 << 10  // bytes that are cheap enough to be read again
+	partOfAllReads = 4        // so that the server has the next request while it answers one
 )
 
-// atATime is how many nodes may be read by one request.
+// atATime returns how many nodes one request may read.
 func (l *loop) atATime() int {
 	return max(1, min(l.mayRead, l.c.cfg.pending/partOfAllReads))
 }
 
-// hasRead is told how much data an answer had.
+// hasRead takes the number of nodes in an answer, and the size of their data.
 func (l *loop) hasRead(nodes, size int) {
 	l.mayRead = min(mostAtATime, max(leastAtATime, follow.NextReads(l.mayRead, nodes, size, largeAnswer)))
 }
 
-// asksForStat reports whether a node is known to have much data, and is likely not to
-// have changed. A request for its Stat alone is smaller.
+// asksForStat reports whether the node has much data, and has probably not changed.
+// Then a request for its Stat alone is cheaper.
 func (q request) asksForStat() bool {
 	return q.mayBeUnchanged() && q.known.node.Stat.DataLength > littleData
 }
 
-// launch begins as many reads as may be under way.
+// launch begins as many reads as may be in flight.
 func (l *loop) launch() {
 	for len(l.queue) > 0 {
 		n := min(l.atATime(), len(l.queue))
@@ -184,9 +185,9 @@ func (l *loop) launchNext(n int) {
 	}
 }
 
-// readSeveral reads nodes with one request, and then lists the children where
-// that is needed. If the server refuses the request, or the request or the answer is
-// too long, the nodes are read one by one: the refusal is of no node.
+// readSeveral reads nodes with one request, and lists their children if needed. If the
+// server refuses the whole request, or the request or its answer is too long, then
+// readSeveral reads the nodes one by one.
 func (l *loop) readSeveral(all []request) {
 	paths := make([]string, len(all))
 	for i, q := range all {
@@ -215,7 +216,7 @@ func (l *loop) readSeveral(all []request) {
 	l.deliver(read)
 }
 
-// isOfRequest reports whether an error says something of a multiRead, and not of the
+// isOfRequest reports whether an error is about the multiRead, and not about the
 // connection or the client.
 func isOfRequest(err error) bool {
 	return err != nil && (isTooLong(err) || !isNoAnswer(err) && !reason.Is(err, zk.ErrAuthFailed))
@@ -227,11 +228,11 @@ func isTooLong(err error) bool {
 		reason.Is(err, &framework.HangUpError{})
 }
 
-// needsNoRight reports whether a node whose data may not be read is looked for
-// without it: older servers tell everybody whether a node exists.
+// needsNoRight reports whether Exists may succeed after a refused read. The cache keeps
+// no data, and older servers answer Exists without a permission.
 func (l *loop) needsNoRight(err error) bool { return l.c.cfg.noData && reason.Is(err, zk.ErrNoAuth) }
 
-// nodeOf returns a node that was read with others.
+// nodeOf returns a node of a multiRead.
 func (l *loop) nodeOf(path string, read insider.NodeRead) *Node {
 	n := &Node{Path: path, Data: read.Data, Stat: *read.Stat}
 	if l.c.cfg.noData {
@@ -260,54 +261,51 @@ func (l *loop) severalArrived(read result) {
 	}
 }
 
-// A node is hot if it changes again in the time of each read. A read of its own
-// cannot bring its state as of a target: the target is older than the read, and
-// the node is younger than the target. So hot nodes are read together, and the
-// target is chosen by the answer:
+// A node is hot if it changes during each read. A single read cannot show a hot node as
+// of a target: the target is older than the read, and the node has changed since the
+// target. So the loop reads all hot nodes together, and takes the target from the
+// answer:
 //
-//   - A batch that brings no step says which paths were in the way. They are hot
-//     from then on.
+//   - If a batch brings no step, the paths that prevented the step become hot.
 //   - If a hot path is dirty, the next batch begins with one multiRead of all hot
-//     paths, while no other read is under way. A server carries out no
-//     transaction during a request that reads. So the answer has the state of
-//     all these paths as of one transaction, which its header names. That is the
-//     target of the batch.
-//   - Events of changes up to the target come before the answer, and all later
-//     ones after it. So a hot path that was told of before the answer is not
-//     dirty any more. One that was told of after it is left to the next batch.
-//   - The other paths that were told of before the answer are read one by one.
-//     What says whether they are as of the target is the same as in any batch.
-//     A path that is not becomes hot, too.
+//     paths, while no other read is in flight. A server applies no transaction during
+//     a multiRead. So the answer has all these nodes as of one transaction, which its
+//     header names, and that transaction is the target of the batch.
+//   - Events of changes up to the target arrive before the answer, and later events
+//     after it. So a hot path with an event before the answer is clean again. An event
+//     after the answer leaves the path to the next batch.
+//   - The loop reads the other paths with events before the answer one by one. The
+//     usual test decides whether they are as of the target. A path that fails the test
+//     becomes hot.
 //
-// So each batch brings a step, or there is one more hot path. With n nodes that
-// are hot, a step takes n batches at most, and two requests, one after the
-// other, when all of them are known.
+// So each batch brings a step or another hot path. With n hot nodes, the next step comes
+// after at most n batches; once the loop knows all hot nodes, each step takes two round
+// trips.
 //
-// A path stays hot until it has rested in a number of such batches, or until a
-// batch without a multiRead brings a step.
+// A path stays hot until it was clean in several of these batches, or until a batch
+// without a multiRead brings a step.
 
-// maxTogether bounds what is read by one multiRead, in bytes of its request and
-// of its answer. What is hot beyond that is read one by one. If that is too long for
-// a server, it is half as much from then on.
+// maxTogether is the largest size of one multiRead of hot nodes, in bytes of the request
+// and of the answer. The loop reads further hot nodes one by one. If a server refuses
+// this size, the loop halves it.
 const maxTogether = 512 << 10
 
-// restsToCool is in how many batches a hot path must have rested. A node that
-// changes in every few batches is soon in the way again. On the other hand, most
-// paths that are gone do not come back.
+// restsToCool is how many batches a hot path must be clean to cool. A node that changes
+// in every few batches would soon be hot again.
 const restsToCool = 8
 
-// overhead is about what a path takes in a multiRead and its answer beside its
-// name and data.
+// overhead is the approximate size of an entry in a multiRead and its answer without
+// path and data.
 const overhead = 128
 
-// together is the answer to a multiRead.
+// together is the answer to a multiRead of hot nodes.
 type together struct {
 	paths []string
 	nodes []insider.NodeRead
 	zxid  int64
 }
 
-// hotPaths returns what is to be read together, if any of it is dirty.
+// hotPaths returns the hot paths to read together, or nil if none of them is dirty.
 func (l *loop) hotPaths() (paths []string) {
 	dirty, size := false, 0
 	for path := range l.hot {
@@ -325,11 +323,11 @@ func (l *loop) hotPaths() (paths []string) {
 	if !dirty {
 		return nil
 	}
-	slices.Sort(paths) // the client counts the connections that end with the same request
+	slices.Sort(paths) // the client recognizes a request that ends its connection again and again
 	return paths
 }
 
-// readTogether begins a batch with a multiRead.
+// readTogether begins a batch with a multiRead of hot paths.
 func (l *loop) readTogether(paths []string) {
 	l.asking = true
 	round := l.round
@@ -339,8 +337,8 @@ func (l *loop) readTogether(paths []string) {
 	})
 }
 
-// readTogetherArrived takes the answer to a multiRead. Without one that can be
-// used, the next step begins another batch.
+// readTogetherArrived takes the answer to a multiRead of hot nodes. If the answer cannot
+// be used, the next call of step begins another batch.
 func (l *loop) readTogetherArrived(r result) {
 	l.asking = false
 	if err := l.source.drain(l); err != nil {
@@ -366,8 +364,8 @@ func (l *loop) readTogetherArrived(r result) {
 	l.includeAll()
 }
 
-// takeTogether takes one node of a multiRead, which is as of the target. A node
-// whose children must be listed is left to a read of its own.
+// takeTogether takes one node of the answer, which is as of the target. If the node's
+// children must be listed, the path is left to a single read.
 func (l *loop) takeTogether(path string, read insider.NodeRead) {
 	d, dirty := l.dirty[path]
 	switch {

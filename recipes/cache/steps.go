@@ -15,34 +15,34 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// needs says what a read is for.
+// needs says what to read of a path.
 type needs int
 
 const (
 	needNode needs = 1 << iota // its Stat, and its data
-	needScan                   // its children, if they are not known as they are
+	needScan                   // its children, if the known list may be old
 	needList                   // its children
 )
 
-// dirt is why a path is dirty.
+// dirt says why a path is dirty.
 type dirt struct {
 	needs       needs
-	born        bool  // the first of the events was told, and is its creation
-	first, last int64 // WatchEvent.After of the events, or never
+	born        bool  // the first event is the creation of the node
+	first, last int64 // WatchEvent.After of the first and last event, or never
 }
 
 const (
-	// noTarget is the target of a batch that may be as of no transaction.
+	// noTarget means that a batch as a whole may match no transaction.
 	noTarget = -1
 
-	// never is before every transaction.
+	// never is less than every transaction.
 	never = -1
 )
 
-// mark makes a path dirty, whatever the target.
+// mark makes a path dirty for any target.
 func (l *loop) mark(path string, n needs) { l.soil(path, dirt{needs: n, first: never, last: never}) }
 
-// soil adds a reason why a path is dirty.
+// soil makes a path dirty for a reason, beside the reasons that it has.
 func (l *loop) soil(path string, d dirt) {
 	if was, ok := l.dirty[path]; ok {
 		d.needs |= was.needs
@@ -62,8 +62,8 @@ func (l *loop) add(path string, n needs) {
 	}
 }
 
-// changed is told of an event, and of what is to be read of its path. While the
-// server catches up, it may tell of changes that were seen before.
+// changed takes an event, and what to read of its path. While the server catches up,
+// events may report changes that the loop has seen before.
 func (l *loop) changed(ev framework.WatchEvent, n needs) {
 	if !l.c.scope.has(ev.Path) {
 		return
@@ -77,8 +77,8 @@ func (l *loop) changed(ev framework.WatchEvent, n needs) {
 
 // arrived takes the result of a read.
 func (l *loop) arrived(r result) {
-	if r.again != nil {
-		l.readAgain(r.again)
+	if r.retry != nil {
+		l.readAgain(r.retry)
 		return
 	}
 	if r.err == nil {
@@ -105,7 +105,7 @@ func (l *loop) arrived(r result) {
 	case isNoAnswer(r.err):
 		l.need(r.path, r.needs)
 	case reason.Is(r.err, zk.ErrAuthFailed):
-		l.mark(r.path, r.needs) // this is no refusal of the node
+		l.mark(r.path, r.needs) // the server has refused the client, not the node
 		if r.asked == l.round {
 			l.awaitReconnect()
 		}
@@ -114,8 +114,8 @@ func (l *loop) arrived(r result) {
 	}
 }
 
-// isNoAnswer reports whether an error says nothing of a node. The close of the
-// client may end a request before it ends the loop.
+// isNoAnswer reports whether an error says nothing about the node. Closing the client
+// may end a request before the loop ends.
 func isNoAnswer(err error) bool {
 	return framework.IsConnectionError(err) || reason.Is(err, framework.ErrClosed)
 }
@@ -134,7 +134,7 @@ func (l *loop) take(r result) {
 	for _, name := range r.names {
 		names[name] = struct{}{}
 		path := znode.Join(r.path, name)
-		_, inflight := l.inflight[path] // what it brings may be older than the list
+		_, inflight := l.inflight[path] // that answer may be older than the list
 		if (l.tree.nodes[path] == nil || inflight) && l.c.scope.has(path) {
 			l.need(path, needNode|needScan)
 		}
@@ -149,18 +149,18 @@ func (l *loop) take(r result) {
 	e.names, e.listed = names, r.pzxid
 }
 
-// refused notes a node that cannot be read, mostly for want of rights. The rest
-// of the tree goes on, and the node is read again later.
+// refused notes a node that cannot be read, mostly for lack of permission. The cache
+// follows the rest of the tree, and reads the node again later.
 func (l *loop) refused(r result) {
 	if _, known := l.tree.unreadable[r.path]; !known {
 		l.c.events.At(r.path).Emit(eventUnreadable, r.err)
 	}
 	l.tree.refuse(r.path, r.err)
-	l.waitFor(l.againAfter(r.path, r.err))
+	l.waitFor(l.retryFor(r.path, r.err))
 }
 
-// need has a path read in this batch. While the server catches up, there is
-// none.
+// need adds a path to the current batch. While the server catches up, there is no
+// batch, and the path becomes dirty.
 func (l *loop) need(path string, n needs) {
 	if l.syncing {
 		l.mark(path, n)
@@ -169,8 +169,7 @@ func (l *loop) need(path string, n needs) {
 	}
 }
 
-// step lets the cache take a step when the batch is read, and begins the next
-// one.
+// step takes a step of the cache if the batch is read, and begins the next batch.
 func (l *loop) step() {
 	if l.syncing || l.asking || len(l.batch) > 0 || len(l.inflight) > 0 {
 		return
@@ -196,10 +195,9 @@ func (l *loop) step() {
 	}
 }
 
-// begin begins a batch, if there is something to read, with what was dirty as
-// of the newest answer. If there was nothing, because no answer has come since,
-// the batch has everything and no target. If there are hot paths, the batch
-// begins with these.
+// begin begins a batch of the paths that became dirty before the newest answer. If
+// there are hot paths to read, the batch begins with a multiRead of them. If all dirty
+// paths became dirty since the newest answer, the batch has all of them and no target.
 func (l *loop) begin(newest int64) {
 	l.clearBatch()
 	l.target, l.begun = newest, time.Now()
@@ -218,7 +216,7 @@ func (l *loop) begin(newest int64) {
 	}
 }
 
-// includeAll takes what was told of before the target into the batch.
+// includeAll adds the paths that became dirty before the target to the batch.
 func (l *loop) includeAll() {
 	for path, d := range l.dirty {
 		if d.first < l.target {
@@ -227,8 +225,8 @@ func (l *loop) includeAll() {
 	}
 }
 
-// clearBatch forgets the paths of a batch that is read. After a large one, such
-// as the first, it forgets the memory that they took, too.
+// clearBatch forgets the paths of a batch that is read. After a large batch, such as
+// the first one, it also frees the memory of the maps.
 func (l *loop) clearBatch() {
 	if len(l.members) > keptPaths {
 		l.batch, l.queue = map[string]needs{}, nil
@@ -240,10 +238,10 @@ func (l *loop) clearBatch() {
 	l.together = cleared(l.together)
 }
 
-// keptPaths is how many entries a map may have whose memory is kept.
+// keptPaths is how many entries a map may have for its memory to be reused.
 const keptPaths = 1024
 
-// cleared returns an empty map in place of another one.
+// cleared empties a map, or returns a new one if the map was large.
 func cleared[V any](m map[string]V) map[string]V {
 	if len(m) > keptPaths {
 		return map[string]V{}
@@ -252,15 +250,15 @@ func cleared[V any](m map[string]V) map[string]V {
 	return m
 }
 
-// include takes a dirty path into the batch.
+// include adds a dirty path to the batch.
 func (l *loop) include(path string, d dirt) {
 	l.add(path, d.needs)
 	l.settle(path, d)
 }
 
-// settle is called when the batch has a dirty path. If the path was told of
-// after the target as well, it stays dirty. The first event after the target is
-// not known: it may have come right after it.
+// settle is called when the batch has taken over a dirty path. The path stays dirty if
+// there was an event after the target, too. The first such event may have come right
+// after the target.
 func (l *loop) settle(path string, d dirt) {
 	delete(l.dirty, path)
 	if d.last >= l.target && d.last != never {
@@ -268,9 +266,9 @@ func (l *loop) settle(path string, d dirt) {
 	}
 }
 
-// isAsOf reports whether what was read is what the server had as of the newest
-// answer: nothing is dirty, or only because of later changes. An answer and the
-// events behind it often come together, above all on a single processor.
+// isAsOf reports whether the loop's tree equals the server's tree as of the newest
+// answer: no path is dirty, or only by later changes. An answer and the events after it
+// often arrive together, above all on a single processor.
 func (l *loop) isAsOf(newest int64) bool {
 	for _, d := range l.dirty {
 		if d.first < newest {
@@ -280,23 +278,22 @@ func (l *loop) isAsOf(newest int64) bool {
 	return true
 }
 
-// hasTarget reports whether what was read in the batch may be what the server
-// had at the batch's target.
+// hasTarget reports whether the batch has a target and has read something.
 func (l *loop) hasTarget() bool {
 	return l.target != noTarget && len(l.members)+len(l.together) > 0
 }
 
-// inTheWay returns the paths that may have been at the batch's target what was
-// not read. Those that were read together are as of the target.
+// inTheWay returns the paths that may differ from the server's tree at the target. Paths
+// that were read together are as of the target.
 func (l *loop) inTheWay() (paths []string) {
 	for path, d := range l.dirty {
 		createdSince := d.born && d.first >= l.target
 		if _, asOfTarget := l.together[path]; !asOfTarget && !createdSince && l.tree.node(path) == nil {
-			paths = append(paths, path) // it may have been there, and be gone from its parent's list
+			paths = append(paths, path) // the node may have existed at the target, and be missing from a later list
 		}
 	}
 	for path := range l.members {
-		if _, again := l.dirty[path]; !again {
+		if _, dirty := l.dirty[path]; !dirty {
 			continue
 		}
 		n := l.tree.node(path)
@@ -307,7 +304,7 @@ func (l *loop) inTheWay() (paths []string) {
 	return paths
 }
 
-// stepTo makes what was read what the cache has.
+// stepTo publishes the loop's tree as of a transaction.
 func (l *loop) stepTo(zxid int64) {
 	if l.eventsAreWrong(zxid) {
 		l.cancel(ErrWrongEvents)
@@ -330,10 +327,10 @@ func (l *loop) stepTo(zxid int64) {
 	l.caughtUpWith(l.begun)
 }
 
-// eventsAreWrong reports, before a step to a transaction, whether events of the root
-// have not happened to it: ClickHouse Keeper sends the path of a recursive watch in
-// place of the path of the node. A root that is the same node was neither created nor
-// deleted, and its version counts how often it was set.
+// eventsAreWrong reports, before a step to a transaction, whether the server sent events
+// of the root that did not happen to the root: ClickHouse Keeper sends the path of a
+// recursive watch in place of the node's path. A root with the same Czxid was neither
+// created nor deleted, and its version counts the writes.
 func (l *loop) eventsAreWrong(zxid int64) bool {
 	was, now := l.rootWas, l.tree.node(l.c.scope.root)
 	sets, turns := 0, 0
@@ -351,45 +348,44 @@ func (l *loop) eventsAreWrong(zxid int64) bool {
 	return turns > 0 || sets > int(now.Stat.Version-was.Stat.Version)
 }
 
-// again has nodes read again that could not be read. No event tells that a server
-// has got over its trouble, nor that it gives the client the right to read: it
-// tells of no change of an ACL.
-type again struct {
+// retry reads unreadable nodes again after growing pauses. The loop has one for nodes
+// whose reads failed, and one with longer pauses for nodes that the server refuses to
+// show. No event says that a read would succeed now: a change of an ACL sends none.
+type retry struct {
 	pauses  pauses.Growing
-	pausing bool // the next time is set
+	pausing bool // a pause is running
 }
 
-// againAfter returns when a node is read again that could not be read because of an
-// error. A tree may have many nodes that a server refuses to show. The root is one
-// node, and all that the cache is for.
-func (l *loop) againAfter(path string, err error) *again {
+// retryFor returns the retry of a node that could not be read because of err. A tree
+// may have many nodes that the server refuses to show, which are read rarely. The root
+// is a single node, without which the cache is empty, and is read more often.
+func (l *loop) retryFor(path string, err error) *retry {
 	mayPass := follow.Judge(err) == follow.Trouble || path == l.c.scope.root
 	if mayPass && !reason.Is(err, framework.ErrAnswerTooLarge) {
-		return &l.troubled
+		return &l.afterFailure
 	}
-	return &l.forbidden // the same request fails in the same way, until somebody changes the node
+	return &l.afterRefusal // the request fails in the same way until the node or its ACL is changed
 }
 
-// waitFor sets the time at which the nodes of a kind are read again, unless it is
-// set.
-func (l *loop) waitFor(a *again) {
+// waitFor begins a pause, unless one is running.
+func (l *loop) waitFor(a *retry) {
 	if a.pausing {
 		return
 	}
 	a.pausing = true
 	l.readers.Go(func() {
 		if follow.Pause(l.ctx, l.c.client, &a.pauses) == nil {
-			l.deliver(result{again: a})
+			l.deliver(result{retry: a})
 		}
 	})
 }
 
-// readAgain reads the nodes of a kind again. Those that have failed once more wait
-// for the next time.
-func (l *loop) readAgain(a *again) {
+// readAgain reads the nodes of a retry. Nodes that fail once more wait for the next
+// pause to end.
+func (l *loop) readAgain(a *retry) {
 	a.pausing = false
 	for path, err := range l.tree.unreadable {
-		if l.againAfter(path, err) == a {
+		if l.retryFor(path, err) == a {
 			l.need(path, needNode|needScan)
 		}
 	}

@@ -7,32 +7,31 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// Stats is how a cache does. It is for monitoring.
+// Stats has figures for monitoring a cache.
 type Stats struct {
 	Nodes int // how many nodes the cache has
 
-	// Known is how many nodes the cache knows of, and ToRead how many of its
-	// reads are still to be done. They are for people who wait for a large tree.
+	// Known is how many nodes the cache knows of, and ToRead how many reads are left.
+	// They show the progress of the first fill of a large tree.
 	Known, ToRead int
 
-	// Lag is for how long the cache has been behind: for how long it has known
-	// of a change, or of an interruption, that it has not caught up with. It is
-	// 0 if there is none. A cache is behind from New on, until it is filled.
+	// Lag is how long the cache has been behind: the time since it learned of a change
+	// or interruption that it has not caught up with, or 0. A cache is behind from New
+	// until it is filled.
 	Lag time.Duration
 
-	// Behind is by how many transactions of the ensemble the cache is behind,
-	// as far as the client knows: many of them may be about other nodes. It is
-	// 0 if Lag is, and until the cache was filled for the first time. It begins
-	// anew with each new leader of the ensemble.
+	// Behind is how many transactions of the ensemble the cache is behind, as far as
+	// the client knows; many of them may be about other nodes. Behind is 0 while Lag is
+	// 0, and until the cache was filled for the first time. With each new leader of
+	// the ensemble, the count restarts.
 	Behind int64
 
-	// Resyncs is how often the cache has looked at every node again, and was up
-	// to date afterwards: after a reconnect, or because there were too many
-	// events to read.
+	// Resyncs counts how often the cache has read the whole tree again and has become
+	// up to date: after a reconnect, or after too many events at once.
 	Resyncs int64
 }
 
-// Stats returns how the cache does now.
+// Stats returns the current figures.
 func (c *Cache) Stats() Stats {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -51,8 +50,8 @@ func (c *Cache) statsLocked() Stats {
 	return s
 }
 
-// transactionsBetween counts by the lower half of the ids. The upper half is
-// the number of the leader, which begins to count anew.
+// transactionsBetween counts by the lower half of the ids. The upper half is the epoch,
+// and each epoch restarts the count.
 func transactionsBetween(from, to int64) int64 {
 	const counter = 1<<32 - 1
 	switch {
@@ -65,14 +64,15 @@ func transactionsBetween(from, to int64) int64 {
 	}
 }
 
-// HookCacheOpened is a clienttrace.Hook that is called for every cache of a client
-// when it begins, by the client's emitter. It reads Cache.Stats when it wants to, such as
-// when metrics are collected.
+// HookCacheOpened is a clienttrace.Hook. The client's emitter calls CacheOpened for
+// every new cache of the client. The hook may keep the cache, and call Cache.Stats
+// whenever metrics are collected.
 type HookCacheOpened interface {
 	CacheOpened(c *Cache)
 }
 
-// HookCacheClosed is HookCacheOpened for a cache that has ended.
+// HookCacheClosed is a clienttrace.Hook. The client's emitter calls CacheClosed for
+// every cache of the client that has ended.
 type HookCacheClosed interface {
 	CacheClosed(c *Cache)
 }
@@ -82,7 +82,7 @@ var (
 	hookClosed = framework.NewHookKind[HookCacheClosed]()
 )
 
-// The lines of a cache in the log.
+// Log lines of a cache.
 var (
 	eventUpToDate   = event.Kind{Info: "zookeeper cache is up to date again"}
 	eventSetBack    = event.Kind{Warn: "zookeeper has gone back to an older state, and the cache with it"}
@@ -91,8 +91,7 @@ var (
 	eventUnreadable = event.Kind{Warn: "zookeeper cache cannot read a node"}
 )
 
-// tellOpened tells the hooks that there is a cache, and tellClosed that it has
-// ended.
+// tellOpened calls the hooks for a new cache, and tellClosed for a cache that has ended.
 func (c *Cache) tellOpened() {
 	c.events.Emit(event.Kind{Hook: event.Call(hookOpened, func(h HookCacheOpened) { h.CacheOpened(c) })}, nil)
 }

@@ -6,20 +6,20 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// tree is what the loop has read so far. It becomes the cache's when it is
-// complete. Only the loop uses it.
+// tree is what the loop has read so far. Only the loop uses it. A step copies the tree
+// into the cache.
 type tree struct {
 	c          *Cache
-	nodes      map[string]*entry   // remove removes a node that is gone, or unreadable
+	nodes      map[string]*entry   // remove removes a deleted or unreadable node
 	unreadable map[string]error    // put and remove remove a node
-	touched    map[string]struct{} // what has changed since the last publication, and is in the tree, or in the cache
+	touched    map[string]struct{} // paths that have changed since the last step; publish empties it
 }
 
 // entry is a node, with what the loop knows of its children.
 type entry struct {
 	node   *Node
-	names  map[string]struct{} // the children's, when they were last listed
-	listed int64               // the Pzxid at that time; -1 if they were not
+	names  map[string]struct{} // the children's names when they were last listed
+	listed int64               // the Pzxid of that list, or -1
 }
 
 func newTree(c *Cache) tree {
@@ -28,7 +28,7 @@ func newTree(c *Cache) tree {
 	}
 }
 
-// put notes a node as it was read.
+// put stores a node that was read.
 func (t *tree) put(n *Node) *entry {
 	delete(t.unreadable, n.Path)
 	t.touched[n.Path] = struct{}{}
@@ -41,9 +41,9 @@ func (t *tree) put(n *Node) *entry {
 	return e
 }
 
-// remove notes that there is no such node. Nobody needs to be told of one that has
-// come and gone since the last publication. No other goroutine changes what the cache
-// has.
+// remove notes that a node does not exist. A node that was created and deleted since
+// the last step is no change. Reading the cache's maps needs no lock here, because
+// only the loop changes them.
 func (t *tree) remove(path string) {
 	delete(t.unreadable, path)
 	delete(t.nodes, path)
@@ -54,7 +54,7 @@ func (t *tree) remove(path string) {
 	}
 }
 
-// refuse notes that a node cannot be read. That it still cannot is no change.
+// refuse notes that a node cannot be read. The same error as before is no change.
 func (t *tree) refuse(path string, err error) {
 	if was := t.unreadable[path]; was != nil && was.Error() == err.Error() {
 		return
@@ -71,7 +71,7 @@ func (t *tree) node(path string) *Node {
 	return nil
 }
 
-// knows reports whether there was such a node, readable or not.
+// knows reports whether the tree has a node, readable or not.
 func (t *tree) knows(path string) bool {
 	return t.nodes[path] != nil || t.unreadable[path] != nil
 }
@@ -83,8 +83,8 @@ type scope struct {
 	filter func(path string) bool // never nil
 }
 
-// depthOf returns how many levels a path is below the root, or false if it is
-// not below it.
+// depthOf returns how many levels a path is below the root, or false if the path is not
+// below the root.
 func (s scope) depthOf(path string) (int, bool) {
 	if path == s.root {
 		return 0, true
@@ -96,8 +96,8 @@ func (s scope) depthOf(path string) (int, bool) {
 	return strings.Count(rest, "/") + 1, true
 }
 
-// has reports whether a path belongs to the cache: it is not too deep, and the
-// filter keeps it and all above it.
+// has reports whether a path belongs to the cache: the path is not too deep, and the
+// filter keeps it and all its parents up to the root.
 func (s scope) has(path string) bool {
 	depth, ok := s.depthOf(path)
 	if !ok || depth > s.depth {
