@@ -7,14 +7,15 @@ import (
 // ChangeType says what a Change is about.
 type ChangeType int
 
-// Added, Removed and Updated are about an instance, and Malformed about a node
-// that is none. An instance that was replaced by another one with its ID, at
-// another address, is Removed and then Added. The others are about the
-// directory:
+// Added, Removed and Updated are about an instance, and Malformed is about a node that
+// cannot be decoded. If an instance with the same ID registers at another address, the
+// old instance is Removed, and then the new instance is Added. The other types are about
+// the directory:
 //
-//   - Synced means that it is up to date: what was told before is all there is.
-//   - Interrupted means that it keeps what it has, which may be old, until the
-//     next Synced.
+//   - Synced means that the directory is up to date: the changes so far are the whole
+//     directory.
+//   - Interrupted means that the directory keeps its instances, which may be old, until
+//     the next Synced.
 const (
 	Added ChangeType = iota + 1
 	Removed
@@ -34,21 +35,21 @@ func (t ChangeType) String() string {
 	return changeTypes[t]
 }
 
-// Change is what has happened to an instance, or to the directory.
+// Change is a change of an instance or of the directory.
 type Change struct {
 	Type ChangeType
-	Old  *Entry // for Removed and Updated: what this reader was told before
+	Old  *Entry // for Removed and Updated: the entry as this reader last received it
 	New  *Entry // for Added and Updated
 	Bad  *Bad   // for Malformed
 	Err  error  // for Interrupted: the refusal, if there is one
 
-	// Now is the directory behind the change, and behind those that follow with
-	// the same one.
+	// Now is the directory after this change and all following changes with the same
+	// Now.
 	Now *Snapshot
 }
 
-// between returns the differences of two snapshots: what was removed or updated, and
-// then what was added.
+// between returns the differences of two snapshots: removals and updates first, then
+// additions.
 func between(old, now *Snapshot) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		tell := func(ch Change) bool {
@@ -90,8 +91,8 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 	}
 }
 
-// differing returns two lists without what both begin with and end with, which is
-// most of them.
+// differing returns two lists without their common beginning and end, which are most of
+// two successive snapshots.
 func differing[T comparable](old, now []T) (_, _ []T) {
 	for len(old) > 0 && len(now) > 0 && old[0] == now[0] {
 		old, now = old[1:], now[1:]

@@ -10,27 +10,27 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// Codec is the format of a registry: where the nodes of a service are, and what
-// they contain. Codecs are safe for concurrent use, and hold no state.
+// Codec is the format of a registry: the paths of the nodes, and their data. A Codec is
+// safe for concurrent use, and has no state.
 type Codec interface {
 	// Dir returns the path of a service's nodes below the base of the registry,
 	// with a leading slash. The instances are the children of that path.
 	Dir(service string) (string, error)
 
-	// Service is the inverse of Dir: it returns the service whose nodes are
-	// below a path. It reports false if that is no service's.
+	// Service is the inverse of Dir: it returns the service whose nodes are below a
+	// path, or false if the path belongs to no service.
 	Service(dir string) (string, bool)
 
-	// Encode returns the name and the data of an instance's node. It returns an
-	// error if the format, or one of its readers, cannot take the instance.
+	// Encode returns the name and the data of an instance's node. It returns an error if
+	// the format, or one of the format's readers, does not support the instance.
 	Encode(i Instance) (name string, data []byte, err error)
 
-	// Decode returns the instance that a node describes. The ID is name, whatever
-	// the data say. An error means that the node is malformed.
+	// Decode returns the instance that a node describes. Its ID is name, whatever the
+	// data contain. An error means that the node is malformed.
 	Decode(service, name string, data []byte) (Instance, error)
 }
 
-// plainTree has the instances of a service right below the name of the service.
+// plainTree has the instances of a service directly below the name of the service.
 type plainTree struct{}
 
 func (plainTree) Dir(service string) (string, error) {
@@ -50,14 +50,14 @@ func (plainTree) Service(dir string) (string, bool) {
 	return service, ok && service != ""
 }
 
-// These limits are far above what real instances have. They keep a node of a
-// stranger from taking much more memory than it takes at the server.
+// These limits are far above what real instances need. With them, a foreign node takes
+// little more memory in the client than at the server.
 const (
-	maxData   = 1 << 20 // the server's own limit, by default
+	maxData   = 1 << 20 // the server's default limit
 	maxLabels = 1000
 )
 
-// checkID returns an error if an ID is no name of one node.
+// checkID returns an error if an ID cannot be the name of a node.
 func checkID(id string) error {
 	if id == "" || strings.Contains(id, "/") || framework.ValidatePath("/"+id) != nil {
 		return invalid("id", id, "must be the name of one node")
@@ -65,7 +65,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// checkInstance returns an error for what no format can take.
+// checkInstance returns an error for an instance that no format supports.
 func checkInstance(i Instance) error {
 	switch {
 	case i.Port < 0 || i.Port > 65535:
@@ -93,8 +93,8 @@ func checkEndpoint(i Instance) error {
 	return checkInstance(i)
 }
 
-// checkPlain is for formats that have an address and a port, and cannot tell
-// their readers of TLS, nor of an instance that drains.
+// checkPlain is for formats that have an address and a port, but neither a TLS port nor a
+// mark for drained instances.
 func checkPlain(i Instance) error {
 	switch {
 	case i.TLSPort != 0:
@@ -116,25 +116,25 @@ func applyAll[T any, O ~func(*T)](to *T, opts []O) error {
 	return nil
 }
 
-// Match these errors with errors.Is. A value that cannot be used is a
-// *framework.ConfigError and matches zk.ErrBadArguments. The name of a service
-// that makes no path matches zk.ErrInvalidPath.
+// Match these errors with errors.Is. The error of an invalid value is a
+// *framework.ConfigError and matches zk.ErrBadArguments. The error of a service name
+// that makes no valid path matches zk.ErrInvalidPath.
 var (
-	// ErrNotInstance means that a node is no instance, and need not be one: it
-	// has no data, as a parent has, or the format gives the instances other
-	// names. Codec.Decode returns it.
+	// ErrNotInstance means that a node is not meant to be an instance: the node has no
+	// data, as a folder has, or the format gives its instances other names.
+	// Codec.Decode returns it.
 	ErrNotInstance = errors.New("node is no instance")
 
 	// ErrNoInstance means that a Picker has no instance to pick.
 	ErrNoInstance = errors.New("no instance to pick")
 )
 
-// invalid returns the error of a value that cannot be used.
+// invalid returns the error of an invalid value.
 func invalid(name string, value any, reason string) error {
 	return &framework.ConfigError{Name: name, Value: short(fmt.Sprint(value)), Reason: reason}
 }
 
-// excerpt returns the beginning of a stranger's text, safe to show.
+// excerpt returns the beginning of foreign text, safe to print.
 func excerpt[T ~string | ~[]byte](text T) string { return printable.String(short(string(text))) }
 
 func short(text string) string {

@@ -17,14 +17,16 @@ import (
 // CuratorCodec is the format of Java Curator's curator-x-discovery. The base is
 // the basePath of Java's ServiceDiscoveryBuilder.
 //
-// A payload is written as it is: one that a reader in Java makes an object of a class
-// of names that class in its field @class, or is an array of the class and the value.
-// Without a class, an object becomes a map. Metadata are left out, because the format
-// has none. Spring Cloud and Dubbo write the same JSON with a payload of their class:
-// CuratorCodec reads such a node as SpringCodec or DubboCodec does, with its labels and
-// with Spring's instance_status. So one base may have all three. FormatOf tells them
-// apart. The field enabled is written only for an instance that is Disabled, because
-// Java Curator before 2.10 cannot read it.
+// CuratorCodec writes the payload unchanged. For a reader in Java that expects a class,
+// the payload is an object with the class in its field @class, or an array of class and
+// value. Java reads an object without a class as a map. The format has no labels, so
+// Metadata are not written. The field enabled is written only for a Disabled instance,
+// because Java Curator before 2.10 cannot read the field.
+//
+// Spring Cloud and Dubbo write the same JSON with payloads of their own classes.
+// CuratorCodec reads their nodes as SpringCodec and DubboCodec do, with labels and with
+// Spring's instance_status. So one base may have nodes of all three formats; FormatOf
+// tells them apart.
 func CuratorCodec() Codec { return curator{} }
 
 type curator struct{ plainTree }
@@ -41,14 +43,14 @@ func (curator) Decode(service, name string, data []byte) (Instance, error) {
 	return decodeJava(service, name, data, "")
 }
 
-// The Java classes of payloads that have labels.
+// The Java classes of payloads with labels.
 const (
 	springClass = "org.springframework.cloud.zookeeper.discovery.ZookeeperInstance"
 	dubboClass  = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance"
 )
 
 // FormatOf returns the format of an instance that CuratorCodec, SpringCodec or
-// DubboCodec has read: "spring", "dubbo" or "curator". The class of its payload
+// DubboCodec has decoded: "spring", "dubbo" or "curator". The class of the payload
 // decides.
 func FormatOf(i Instance) string {
 	var payload struct {
@@ -79,8 +81,8 @@ type javaInstance struct {
 	Enabled    *bool            `json:"enabled,omitempty"`
 }
 
-// javaNumber is an integer as Jackson reads it: it may be in quotes, and a fraction is
-// cut off.
+// javaNumber is an integer as Jackson reads it: possibly in quotes, and without a
+// fraction.
 type javaNumber int64
 
 func (n *javaNumber) UnmarshalJSON(raw []byte) error {
@@ -119,7 +121,7 @@ func encodeJava(i Instance, id string) (string, []byte, error) {
 	return id, data, err
 }
 
-// orNull returns Java's null for what an instance does not have.
+// orNull returns Java's null for an empty value.
 func orNull[T comparable](v T) *T {
 	if v == *new(T) {
 		return nil
@@ -135,10 +137,10 @@ func millis(i Instance) int64 {
 	return i.Registered.UnixMilli()
 }
 
-// decodeJava reads what encodeJava writes, and what Java itself writes, in a format of
-// FormatOf. If the format is empty, the payload decides.
+// decodeJava decodes the JSON of encodeJava and of Java, in a format of FormatOf. If
+// format is empty, the payload decides.
 func decodeJava(service, name string, data []byte, format string) (Instance, error) {
-	enabled := true // if nothing is said: null is false
+	enabled := true // without the field; null is false
 	java := javaInstance{Enabled: &enabled}
 	if err := unmarshal(data, &java); err != nil {
 		return Instance{}, err
@@ -173,10 +175,11 @@ func orZero[T any](v *T) (zero T) {
 	return *v
 }
 
-// unbracketed returns an address without the brackets that some write around it.
+// unbracketed returns an address without brackets.
 func unbracketed(address string) string { return strings.Trim(address, "[]") }
 
-// unmarshal reads a JSON object. A node without data, as a parent is, is no instance.
+// unmarshal decodes a JSON object. A node without data, such as a folder, is not meant to
+// be an instance.
 func unmarshal(data []byte, v any) error {
 	data = bytes.TrimSpace(data)
 	switch {

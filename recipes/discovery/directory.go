@@ -21,20 +21,20 @@ import (
 // ErrClosed means that the Directory was closed.
 var ErrClosed = errors.New("directory is closed")
 
-// Directory knows the instances of a service, or of all services below a path.
-// It needs no right but to read, and makes no node: a service that does not
-// exist has no instances yet. It is safe for concurrent use, and must be closed.
-// The zero Directory cannot be used: NewDirectory and NewServices make one.
+// Directory has the instances of one service, or of all services below a path. A
+// Directory creates no nodes, and needs only the permission to read: a service that
+// does not exist has no instances yet. A Directory is safe for concurrent use, and must
+// be closed. The zero Directory cannot be used; NewDirectory and NewServices make one.
 //
-// It has one watch at the server. Except for the removal grace, it is equal to the
-// tree as of one transaction after the other, as a cache.Cache is. A node that cannot
-// be decoded spoils nothing for the others. While the directory is interrupted, it
-// keeps what it has, and Snapshot.Interrupted is true.
+// A Directory keeps one watch at the server. Except for the removal grace, it equals the
+// tree as of one transaction, and moves on to later transactions, as a cache.Cache does.
+// A node that cannot be decoded does not affect other nodes. During an interruption
+// the directory keeps its instances, and Snapshot.Interrupted is true.
 type Directory struct {
 	codec  Codec
-	base   string                          // the registry's
+	base   string                          // of the registry
 	root   string                          // the base, or the folder of the service
-	place  func(path string) (place, bool) // tells whose a node is
+	place  func(path string) (place, bool) // returns service and ID of a node's path
 	cfg    directoryConfig
 	cache  *cache.Cache
 	life   follow.Life
@@ -42,15 +42,15 @@ type Directory struct {
 
 	mu      sync.Mutex // protects the following fields
 	now     *Snapshot
-	leaving map[place]time.Time // when entries end whose nodes are gone, unless the directory is interrupted; expireLocked removes them then
-	timer   *time.Timer         // takes the first of them away; nil if there is none
+	leaving map[place]time.Time // when to drop instances whose nodes were deleted; expireLocked removes them, unless interrupted
+	timer   *time.Timer         // fires for the first of leaving; nil if leaving is empty
 }
 
-// NewDirectory returns a directory of one service below the base of a registry,
-// and begins to fill it. It does not wait for that; WaitSynced does.
+// NewDirectory returns a directory of one service below the base of a registry. The
+// directory fills in the background; WaitSynced waits for that.
 //
-// A closed client is framework.ErrClosed. What cannot be used is an error that
-// matches zk.ErrInvalidPath or zk.ErrBadArguments, or the codec's.
+// The error matches framework.ErrClosed if the client is closed, zk.ErrInvalidPath or
+// zk.ErrBadArguments for an invalid argument, or is an error of the codec.
 func NewDirectory(
 	client *framework.Client, base string, codec Codec, service string, opts ...DirectoryOption,
 ) (*Directory, error) {
@@ -65,12 +65,12 @@ func NewDirectory(
 	})
 }
 
-// NewServices returns a directory of all services below the base of a registry. It
-// keeps all that is below the base in memory.
+// NewServices returns a directory of all services below the base of a registry. The
+// directory keeps everything below the base in memory.
 //
-// The root of an ensemble has other programs' nodes as well. There, the directory
-// leaves out /zookeeper and what is deeper than the instances of a service without a
-// slash in its name.
+// If the base is the root of the ensemble, the nodes of other programs are below it,
+// too. Then the directory leaves out /zookeeper, and all nodes that are deeper than the
+// instances of a service without a slash in its name.
 func NewServices(client *framework.Client, base string, codec Codec, opts ...DirectoryOption) (*Directory, error) {
 	what := fmt.Sprintf("services below %q", base)
 	return newDirectory(client, base, codec, opts, what, func(d *Directory) ([]cache.Option, error) {
@@ -94,9 +94,9 @@ func ofTheRoot(codec Codec) []cache.Option {
 	return []cache.Option{cache.WithDepth(depth), cache.WithFilter(func(p string) bool { return p != "/zookeeper" })}
 }
 
-// serviceOf returns whose nodes are below a path. A path that stands for a service,
-// and is not the service's own, is no service's: two folders would be one service,
-// and NewDirectory knows only one of them.
+// serviceOf returns the service whose nodes are below a folder. It returns false if the
+// codec decodes a service's name from a folder that Dir would not return for that name:
+// otherwise two folders would be one service, of which NewDirectory reads one.
 func serviceOf(codec Codec, dir string) (string, bool) {
 	service, ok := codec.Service(dir)
 	if !ok {
@@ -106,7 +106,7 @@ func serviceOf(codec Codec, dir string) (string, bool) {
 	return service, err == nil && own == dir
 }
 
-// newDirectory returns a directory of a part of the tree, which scope sets.
+// newDirectory returns a directory of the part of the tree that scope chooses.
 func newDirectory(
 	client *framework.Client, base string, codec Codec, opts []DirectoryOption, what string,
 	scope func(d *Directory) ([]cache.Option, error),
@@ -154,7 +154,7 @@ func (d *Directory) pathOf(i Instance) string {
 	return znode.Join(dir, i.ID)
 }
 
-// run applies one step of the cache after the other.
+// run applies the steps of the cache.
 func (d *Directory) run(ctx context.Context) error {
 	for step, err := range d.cache.Steps(ctx) {
 		if err != nil {
@@ -178,7 +178,7 @@ func (d *Directory) named(err error) error {
 	return fmt.Errorf("directory of %q: %w", d.root, err)
 }
 
-// Close ends the directory and returns when nothing of it goes on. What it has can
+// Close ends the directory, and returns when its goroutines have ended. Its Snapshot can
 // still be read, and is interrupted. In an outage, Close returns nil at once, and
 // deletes nothing; see "How a call ends a node" in the index of the recipes. Close may
 // be called more than once, and always returns nil.
@@ -187,43 +187,43 @@ func (d *Directory) Close() error {
 	return nil
 }
 
-// Done is closed when the directory has ended, for the reason that Err returns.
+// Done is closed when the directory has ended. Err then returns the reason.
 func (d *Directory) Done() <-chan struct{} { return d.life.Gone() }
 
-// Err returns nil while the directory works. After that it is an error that
-// matches ErrClosed or framework.ErrClosed, or an error of cache.Cache.Err.
+// Err returns nil until the directory has ended. Then the error matches ErrClosed or
+// framework.ErrClosed, or is an error of cache.Cache.Err.
 func (d *Directory) Err() error { return d.named(d.life.Err()) }
 
-// Path returns the node that the directory follows: the folder of the service, or
-// the base of NewServices. It is the base, too, if that is the service's folder.
+// Path returns the node that the directory follows: the folder of the service, or the
+// base that NewServices was given. For a codec whose Dir is "/", the folder of a service
+// is the base.
 func (d *Directory) Path() string { return d.root }
 
-// Snapshot returns what the directory has now. It costs nothing.
+// Snapshot returns the current state of the directory, without a request.
 func (d *Directory) Snapshot() *Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.now
 }
 
-// Instances returns those that want to be picked: see Snapshot.Instances.
+// Instances returns the current instances that are not disabled; see
+// Snapshot.Instances.
 func (d *Directory) Instances() []Instance { return d.Snapshot().Instances() }
 
-// WaitSynced waits until the directory was filled for the first time. The error
-// is ctx's, or Err's. If it is ctx's, it also says what the directory has waited
-// for.
+// WaitSynced waits until the directory was filled for the first time. It returns the
+// error of ctx or of Err. An error of ctx also says why the directory is not filled.
 func (d *Directory) WaitSynced(ctx context.Context) error {
 	return d.wait(ctx, func(s *Snapshot) bool { return s.Filled })
 }
 
-// WaitInstances waits until there are n instances that want to be picked. The
-// error is as WaitSynced's.
+// WaitInstances waits until the directory has at least n instances that are not
+// disabled. Its errors are the errors of WaitSynced.
 func (d *Directory) WaitInstances(ctx context.Context, n int) error {
 	return d.wait(ctx, func(s *Snapshot) bool { return s.Filled && len(s.Instances()) >= n })
 }
 
-// WaitFor waits until the directory is as new as a transaction: see
-// cache.Cache.WaitFor. A program that has registered an instance, here or
-// elsewhere, then finds it.
+// WaitFor waits until the directory is as new as a transaction, such as the Czxid of a
+// node that another process has registered. See cache.Cache.WaitFor.
 func (d *Directory) WaitFor(ctx context.Context, zxid int64) error {
 	if err := d.cache.WaitFor(ctx, zxid); err != nil {
 		return d.named(cmp.Or(d.life.Err(), err))
@@ -237,7 +237,7 @@ func (d *Directory) wait(ctx context.Context, holds func(*Snapshot) bool) error 
 
 // gaveUp is the error of a call whose context has ended.
 func (d *Directory) gaveUp(ctx context.Context) error {
-	// The context has ended: the cache says why it is not filled, if so.
+	// WaitSynced returns at once, with the reason if the cache is not filled.
 	err := cmp.Or(d.cache.WaitSynced(ctx), reason.OfContext(ctx))
 	if refusal := d.Snapshot().Err; refusal != nil {
 		return fmt.Errorf("%w (%w)", err, refusal)
@@ -250,16 +250,16 @@ type DirectoryOption func(*directoryConfig)
 
 type directoryConfig struct{ grace time.Duration }
 
-// WithRemovalGrace sets for how long an instance stays whose node is gone. The
-// default is a second, and 0 means that it goes at once, or at the end of an
-// interruption of the directory.
+// WithRemovalGrace sets how long an instance stays in the directory after its node was
+// deleted. The default is one second. With 0, the instance leaves at once, or at the end
+// of an interruption of the directory.
 //
-// If the node comes back meanwhile, with the same ID, address and ports, nothing
-// has happened. Java Curator's registrants delete and create their nodes each
-// time that a connection was interrupted, which would empty the directory of all
-// its readers for a moment. An instance that was seen to drain, or whose node
-// became one that cannot be decoded, goes as with 0. After an interruption of the
-// directory, the time begins again: registrants need a moment as well.
+// If a node with the same ID, address and ports is created within the grace, the
+// directory reports no change. Java Curator deletes and re-creates its nodes after each
+// interruption of its connection; without a grace, directories would be empty for a
+// moment. A drained instance, and an instance whose node became malformed, leave as with
+// a grace of 0. After an interruption of the directory, the grace starts again, because
+// the registering processes may have been interrupted, too.
 func WithRemovalGrace(d time.Duration) DirectoryOption {
 	return func(c *directoryConfig) { c.grace = d }
 }
@@ -273,17 +273,17 @@ func directoryOf(opts []DirectoryOption) (directoryConfig, error) {
 	return c, err
 }
 
-// Changes returns what is in the directory, as Added and then Synced, or as Added
-// and then Interrupted if it may be old. Then it returns every change, until ctx
-// ends or the directory does. It waits until the directory is filled before it
-// begins, and tells of a refusal that keeps it from that, as Interrupted. A refusal
-// during an interruption is told as another one. The end of the directory is the
-// last element: a Change that has nothing but Now, and the error that Err returns.
+// Changes returns all instances as Added, followed by Synced, or by Interrupted if the
+// directory may be old. Then it returns every change, until ctx or the directory ends.
+// Changes waits until the directory is filled; if the server refuses to let it fill,
+// Changes returns Interrupted. Each further refusal during an interruption is another
+// Interrupted. If the directory ends, the last element is a Change with only Now, and
+// the error of Err.
 //
-// Of what has happened together, it tells what was removed or updated before what
-// was added. A node that is malformed is told once for each version of its data. A slow
-// reader holds up nobody: several changes become one, and it misses no last
-// state.
+// Among changes of the same moment, removals and updates come before additions. A
+// malformed node is reported once for each version of its data. A slow reader holds up
+// neither the directory nor other readers: several changes become one, and the reader
+// never misses the latest state.
 func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		last := &Snapshot{Interrupted: true}
@@ -297,7 +297,7 @@ func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
 		}
 		for step, err := range follow.Changes(ctx, &d.life, next, d.named) {
 			if err != nil {
-				yield(Change{Now: d.Snapshot().next()}, err) // another one, for those who compare
+				yield(Change{Now: d.Snapshot().next()}, err) // a new pointer, for callers that compare
 				return
 			}
 			for ch := range between(step[0], step[1]) {

@@ -1,6 +1,6 @@
 // Package discovery registers the instances of services, and finds them, as
-// Curator's curator-x-discovery does. Java processes that use it, Spring Cloud
-// or Dubbo can share a registry with Go processes.
+// Curator's curator-x-discovery does. Go processes can share a registry with Java
+// processes that use curator-x-discovery, Spring Cloud or Dubbo.
 //
 //	r, err := discovery.NewRegistration(client, "/services", discovery.CuratorCodec(), discovery.Instance{
 //		Service: "orders", Address: "10.0.0.7", Port: 8080,
@@ -24,57 +24,58 @@
 //
 // # Which one
 //
-//   - A [Registration] keeps an instance registered, through outages and losses
-//     of the session. It can update it and drain it.
+//   - A [Registration] keeps an instance registered, through outages and lost
+//     sessions. The instance can be updated and drained.
 //   - A [Registrar] does the same for frameworks that call Register and Deregister.
-//   - A [Directory] has the instances of a service, as of one transaction, and
-//     tells of changes. With [NewServices], it has all services.
+//   - A [Directory] has the instances of one service as of one transaction, and
+//     reports changes. [NewServices] returns a directory of all services.
 //   - A [Codec] is the format of a registry: [CuratorCodec], which also reads what
 //     Spring and Dubbo write, [SpringCodec], [DubboCodec], [DubboInterfaceCodec],
 //     [ServersetCodec], or your own.
-//   - A [Picker] picks one of the instances that [Picker.Update] gives it, for each
-//     request. The comment there shows how it follows a Directory.
+//   - A [Picker] picks an instance for each request, from the instances that
+//     [Picker.Update] receives. Its doc comment shows how a Picker follows a Directory.
 //
-// To find the instance that this process has registered, wait by
-// [Registration.WaitRegistered] for its node, and by [Directory.WaitFor] for that
-// node's Czxid.
+// To find the instance that this process has registered, call
+// [Registration.WaitRegistered], and then [Directory.WaitFor] with the Czxid of the
+// node.
 //
-// # To leave without a failed request
+// # Shutting down without failed requests
 //
-// An instance that is about to leave drains first: [Registration.Drain] writes
-// into its node that it does not want to be picked. Its clients take others, and
-// finish what they have begun. Shutdown deletes the node after that. A directory
-// does not keep an instance that it has seen drain when its node goes.
+// Before an instance leaves, call [Registration.Drain]: the node then says that the
+// instance does not want to be picked. Clients pick other instances, and finish the
+// requests they have begun. Then call Shutdown, which deletes the node. A directory
+// drops a drained instance as soon as its node is deleted.
 //
-// # What a directory shows in trouble
+// # Outages
 //
-// A directory does not become empty because of an outage, nor because its path may
-// not be read. It keeps what it has then, and [Snapshot.Interrupted] says that it
-// may be old. An instance whose node cannot be read any more stays as it was, and
-// [Snapshot.Bad] lists the node. An instance whose node vanishes stays for a second,
-// as [WithRemovalGrace] says, because Java Curator's registrants delete their nodes and
-// create them again after each interruption of their connection.
+// A directory does not become empty during an outage, nor when the client may no
+// longer read the path. The directory keeps its instances, and [Snapshot.Interrupted]
+// says that they may be old. An instance whose node became unreadable stays
+// unchanged, and [Snapshot.Bad] lists the node. An instance whose node was deleted
+// stays for one more second (see [WithRemovalGrace]), because Java Curator deletes and
+// re-creates its nodes after each interruption of its connection.
 //
-// # To see it
+// # Observability
 //
-// Registrations, directories and what becomes of them are on the page of package
-// debug/curatorz, in the metrics and spans of package tracing, and, for all
-// processes, in a walk with inspect.WithServices and in zklock services. A [Picker]
-// tells of instances that it takes out, if it has [WithDirectory].
+// Registrations and directories appear on the page of package debug/curatorz and in
+// the metrics and spans of package tracing. To see the registrations of all processes,
+// use inspect.WithServices or zklock services. A [Picker] with [WithDirectory] reports
+// each instance that it ejects.
 //
 // # Differences from Java Curator
 //
-//   - A node is created once in a session, and changed in place. Java deletes and
-//     creates it on every reconnect, so that readers see a gap.
-//   - A node is created again with its folder, if the server has removed that with
-//     the last node in it. Java Curator 5.4 does not register again then.
-//   - An ID that somebody else has is a conflict. Java takes the node over. A
-//     permanent node says by its address and ports whose it is.
-//   - A text or a boolean of a node must be one in JSON, except for labels. Java also
-//     takes a number for a text, and a text for a boolean.
-//   - A node that cannot be decoded is reported. In Java, it fails the query of
-//     the whole service, or keeps its last good instance for ever.
-//   - A directory needs no right to create, and makes no nodes.
+//   - A registration creates one node per session, and updates the node in place. Java
+//     deletes and re-creates its node after every reconnect, so that readers see a gap.
+//   - If the server removes an empty folder, the next registration re-creates it. Java
+//     Curator 5.4 does not register again in that case.
+//   - If another instance has the ID, the registration reports a conflict. Java takes
+//     the node over. A permanent node belongs to the instance with its address and
+//     ports.
+//   - Strings and booleans in a node must be JSON strings and booleans, except in
+//     labels. Java also converts numbers to strings, and strings to booleans.
+//   - A directory reports a node that it cannot decode. In Java, such a node fails the
+//     query of the whole service, or leaves the last good instance in place for ever.
+//   - A directory creates no nodes, and needs only the permission to read.
 //
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //

@@ -13,17 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// DubboCodec is Dubbo's format at the level of applications, which Dubbo 3 has.
-// The service is the application. The base is /services, if Dubbo's registry has
-// neither a root path nor a group.
+// DubboCodec is Dubbo 3's format for registration by application. The service is the
+// application. The base is /services, unless Dubbo's registry has a root path or a group.
 //
-// The name of a node is address:port, whatever the instance's ID. An instance
-// needs both, has no TLS port, and cannot be Disabled. Metadata are Dubbo's, such as
-// dubbo.metadata.revision and dubbo.endpoints. Payload is what Dubbo writes
-// around them, and Encode makes it anew.
+// The name of a node is address:port, whatever the instance's ID. An instance needs
+// address and port, has no TLS port, and cannot be Disabled. Metadata are Dubbo's, such
+// as dubbo.metadata.revision and dubbo.endpoints. Decode sets Payload to the object that
+// Dubbo writes around the metadata; Encode ignores Payload, and creates that object.
 //
-// Before a consumer in Java finds an interface, it needs the interface's mapping
-// and the application's metadata. They are not written.
+// Consumers in Java find an interface only with the interface's mapping and the
+// application's metadata. DubboCodec writes neither.
 func DubboCodec() Codec { return dubbo{} }
 
 type dubbo struct{ plainTree }
@@ -47,22 +46,22 @@ func (dubbo) Decode(service, name string, data []byte) (Instance, error) {
 	return decodeJava(service, name, data, "dubbo")
 }
 
-// DubboInterfaceCodec is Dubbo's format at the level of interfaces, which all
-// versions of Dubbo have. The service is the interface, the base is /dubbo if
-// Dubbo's registry has no group, and the instances are the providers.
+// DubboInterfaceCodec is Dubbo's format for registration by interface, which all versions
+// of Dubbo support. The service is the interface, and the instances are its providers.
+// The base is /dubbo, unless Dubbo's registry has a group.
 //
-// The name of a node is the provider's URL, whatever the instance's ID: nothing
-// else is read. Metadata are the parameters of the URL, such as group, version
-// and methods, as they are there: Dubbo's own escapes are left alone. Payload is
-// an object with the protocol and the path of the URL. Encode takes the protocol
-// that is given here, such as tri, and the interface.
+// The name of a node is the provider's URL, whatever the instance's ID. The node's data
+// are not read. Metadata are the parameters of the URL, such as group, version and
+// methods, with Dubbo's own escapes unchanged. Payload is an object with protocol and
+// path of the URL. Encode writes the given protocol, such as tri, and the interface as
+// the path.
 //
-// An instance needs an address and a port. It is Disabled if its parameter enabled
-// says so, because Dubbo's consumers leave it out then. Encode refuses an instance
-// whose parameter says the opposite, so that Drain is an error: it would need
-// another node. Without them in Metadata, Encode adds the parameters interface and
-// timestamp, which is Registered. A Static or Permanent instance needs the same one
-// in each process: with another one it has another node, and the old one stays.
+// An instance needs address and port. The instance is Disabled if its parameter enabled
+// is false, because Dubbo's consumers then leave it out. Encode refuses an instance whose
+// Disabled contradicts the parameter. So Drain is an error, because it would change the
+// name of the node. Encode adds the parameters interface and timestamp (Registered) if
+// Metadata do not have them. A Static or Permanent instance needs the same timestamp in
+// each process: a process with another timestamp would create a second node.
 func DubboInterfaceCodec(protocol string) Codec { return dubboInterface{protocol} }
 
 type dubboInterface struct{ protocol string }
@@ -83,7 +82,7 @@ func (dubboInterface) Service(dir string) (string, bool) {
 	return service, ok && rooted && err == nil && service != "" && !strings.Contains(name, "/")
 }
 
-// dubboURL is what a URL has beside host, port and parameters.
+// dubboURL has the parts of a URL without host, port and parameters.
 type dubboURL struct {
 	Protocol string `json:"protocol"`
 	Path     string `json:"path"`
@@ -99,7 +98,7 @@ func (d dubboInterface) Encode(i Instance) (string, []byte, error) {
 	if i.Disabled == isTrue(i.Metadata, "enabled") {
 		return "", nil, invalid("disabled instance", i.Disabled, "must be what the parameter enabled says")
 	}
-	i.Disabled = false // it is said
+	i.Disabled = false // the parameter says it
 	parameters, err := dubboParameters(i)
 	if err := cmp.Or(checkPlain(i), err); err != nil {
 		return "", nil, err
@@ -153,9 +152,8 @@ func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
 	return i, err
 }
 
-// namedAt returns the instance of a node whose name has its address and port: at is
-// the part that hostPort has made. Dubbo itself writes an IPv6 address without
-// brackets.
+// namedAt returns the instance of a node whose name contains address and port. at is
+// that part of the name. Dubbo writes IPv6 addresses without brackets.
 func namedAt(service, name, at string) (Instance, error) {
 	host, port, err := net.SplitHostPort(at)
 	if last := strings.LastIndex(at, ":"); err != nil && last >= 0 && isIPv6(at[:last]) {
@@ -168,18 +166,19 @@ func namedAt(service, name, at string) (Instance, error) {
 	return Instance{Service: service, ID: name, Address: host, Port: int(n)}, nil
 }
 
-// isTrue returns a parameter that is a boolean, and true if it is missing or empty.
-// For Java, each text but true is false.
+// isTrue returns a boolean parameter, and true if the parameter is missing or empty. As
+// in Java, every text except "true" is false.
 func isTrue(parameters map[string]string, name string) bool {
 	value := parameters[name]
 	return value == "" || strings.EqualFold(value, "true")
 }
 
-// defaultPrefix begins the name of a parameter that older versions of Dubbo write. Its
-// value is also that of the name without it, if there is no such parameter.
+// defaultPrefix is a prefix of parameter names that older versions of Dubbo write. The
+// value also applies to the name without the prefix, unless that parameter exists.
 const defaultPrefix = "default."
 
-// readParameters reads the parameters of a URL as Dubbo does: one without = is empty.
+// readParameters reads the parameters of a URL as Dubbo does: without =, a parameter is
+// empty.
 func readParameters(query string) (map[string]string, error) {
 	if strings.Count(query, "&")+strings.Count(query, ";") > maxLabels {
 		return nil, fmt.Errorf("more than %d parameters", maxLabels)
@@ -203,8 +202,7 @@ func readParameters(query string) (map[string]string, error) {
 
 func isSeparator(r rune) bool { return r == '&' || r == ';' }
 
-// javaEscape is Java's URLEncoder: other than url.QueryEscape, it escapes ~ and
-// not *.
+// javaEscape is Java's URLEncoder. Unlike url.QueryEscape, it escapes ~ and leaves *.
 func javaEscape(text string) string { return asJava.Replace(url.QueryEscape(text)) }
 
 var asJava = strings.NewReplacer("~", "%7E", "%2A", "*")

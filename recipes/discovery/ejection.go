@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// ejection says when and for how long an instance is taken out.
+// ejection says when a Picker ejects an instance, and for how long.
 type ejection struct {
 	errors         int
 	pause, longest time.Duration
@@ -20,21 +20,21 @@ func (e ejection) valid() bool {
 	return e.errors > 0 && e.pause > 0 && e.longest >= e.pause
 }
 
-// WithEjection says after how many errors in a row an instance is taken out, and
-// for how long. The default is 5 errors, 10 s and 5 min.
+// WithEjection sets after how many consecutive errors the Picker ejects an instance, and
+// for how long. The defaults are 5 errors, a pause of 10 s and a longest pause of 5 min.
 //
-// A success begins the count again. The pause doubles up to the longest one each
-// time that the instance is taken out again, and begins anew when the instance
-// was in for as long as it was out before. No more than half of the instances
-// are out at a time: if most of them fail, the cause is likely somewhere else.
+// A success resets the count of errors. Each further ejection of the instance doubles
+// the pause, up to longest; an instance that was picked for as long as its last pause
+// begins with the first pause again. At most half of the instances are ejected at the
+// same time: if most instances fail, the cause is probably elsewhere.
 func WithEjection(errors int, pause, longest time.Duration) PickerOption {
 	return func(p *Picker) { p.ejection = ejection{errors, pause, longest} }
 }
 
-// counts reports whether an error counts against an instance, by default.
+// counts is the default of WithFailures.
 func counts(err error) bool { return !reason.Is(err, context.Canceled) }
 
-// finished notes how a request has ended.
+// finished takes the result of a request.
 func (p *Picker) finished(m *member, err error) {
 	if err != nil && !p.fails(err) {
 		return
@@ -44,8 +44,8 @@ func (p *Picker) finished(m *member, err error) {
 	}
 }
 
-// count counts the errors in a row, and takes an instance out that has too many. It
-// returns how long that is out, or 0.
+// count counts consecutive errors, and ejects an instance with too many. It returns the
+// pause of the ejection, or 0.
 func (p *Picker) count(m *member, err error) (i Instance, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *Picker) count(m *member, err error) (i Instance, pause time.Duration) {
 		return i, 0
 	}
 	m.errors++
-	if m.errors%p.ejection.errors != 0 { // if it has to stay in, it is looked at again after as many errors
+	if m.errors%p.ejection.errors != 0 { // an instance that may not be ejected now is checked again after as many errors
 		return i, 0
 	}
 	out := p.up - len(p.list)
@@ -72,9 +72,9 @@ func (p *Picker) count(m *member, err error) (i Instance, pause time.Duration) {
 	return m.entry.Instance, m.pause
 }
 
-// refresh makes the list of those to pick from. It takes back in whose pause is over,
-// and who is too many because others have left: no more than half of the instances are
-// out. The mutex is held.
+// refresh rebuilds the list to pick from. Ejected members return if their pause is over,
+// or if more than half of the members would be ejected because others have left. The
+// mutex is held.
 func (p *Picker) refresh(now time.Time) {
 	up, out := make([]*member, 0, len(p.all)), []*member(nil)
 	for _, m := range p.all {

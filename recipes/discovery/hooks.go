@@ -7,49 +7,48 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// HookInstanceChanged is a clienttrace.Hook that is called when an instance which a
-// client keeps registered begins to drain, and when that ends. nodes.HookNodeStarted
-// is called about the instance's node: when it is registered, lost, or in conflict. The
-// client's emitter makes the calls.
+// HookInstanceChanged is a clienttrace.Hook. The client's emitter calls InstanceChanged
+// when an instance that the client has registered is drained, and when it is resumed.
+// For events of the instance's node (registered, lost, conflict), see
+// nodes.HookNodeStarted.
 type HookInstanceChanged interface {
 	InstanceChanged(change InstanceChange)
 }
 
-// InstanceChange says that an instance drains, or does not any more.
+// InstanceChange says that an instance was drained or resumed.
 type InstanceChange struct {
 	Client   *framework.Client
-	Path     string   // the node's
-	Instance Instance // what Registration.Instance returns
+	Path     string   // of the node
+	Instance Instance // as Registration.Instance returns it
 	Drains   bool
 	Time     time.Time
 }
 
-// HookDirectoryChanged is HookInstanceChanged for all changes of a Directory,
-// from its start to its end.
+// HookDirectoryChanged is a clienttrace.Hook. The client's emitter calls
+// DirectoryChanged for every change of a Directory, from its start to its end.
 type HookDirectoryChanged interface {
 	DirectoryChanged(change DirectoryChange)
 }
 
-// DirectoryChange is what is new of a Directory: instances and malformed nodes
-// are counted as Changes tells them.
+// DirectoryChange counts what has changed in a Directory, as Changes would report it.
 type DirectoryChange struct {
 	Client                             *framework.Client
 	Directory                          *Directory
 	Now                                *Snapshot
 	Added, Removed, Updated, Malformed int
-	Ended                              bool // there are no changes behind this one
+	Ended                              bool // this is the last change
 }
 
-// HookInstanceEjected is HookInstanceChanged for an instance that a Picker takes
-// out, because its requests fail. The Picker needs WithDirectory.
+// HookInstanceEjected is a clienttrace.Hook. The emitter of the directory's client calls
+// InstanceEjected when a Picker with WithDirectory ejects an instance.
 type HookInstanceEjected interface {
 	InstanceEjected(ejected Ejection)
 }
 
-// Ejection says which instance is taken out, for how long, and the error of its
-// last request.
+// Ejection says which instance a Picker ejects, for how long, and the error of the
+// instance's last request.
 type Ejection struct {
-	Client    *framework.Client // the Directory's
+	Client    *framework.Client // of the Directory
 	Directory *Directory
 	Instance  Instance
 	For       time.Duration
@@ -62,13 +61,13 @@ var (
 	hookInstanceEjected  = framework.NewHookKind[HookInstanceEjected]()
 )
 
-// The lines of directories and pickers in the log.
+// Log lines of directories and pickers.
 var (
-	eventBad     = event.Kind{Warn: "node is no instance that can be read"}
-	eventEjected = event.Kind{Warn: "instance is taken out for a while, because its requests fail"}
+	eventBad     = event.Kind{Warn: "node is no readable instance"}
+	eventEjected = event.Kind{Warn: "instance ejected for a while, because its requests fail"}
 )
 
-// tell tells whether the instance drains, if that has changed.
+// tell reports a change of Disabled, if there was one.
 func (r *Registration) tell(was, now Instance) {
 	if was.Disabled == now.Disabled {
 		return
@@ -81,7 +80,7 @@ func (r *Registration) tell(was, now Instance) {
 	}, nil)
 }
 
-// tellLocked tells what is new since a snapshot, as Changes does.
+// tellLocked reports what has changed since a snapshot.
 func (d *Directory) tellLocked(last *Snapshot, ended bool) {
 	var news [len(changeTypes)]int
 	for ch := range between(last, d.now) {
@@ -96,7 +95,7 @@ func (d *Directory) tellLocked(last *Snapshot, ended bool) {
 	}, nil)
 }
 
-// tellEjected tells that an instance is taken out.
+// tellEjected reports the ejection of an instance.
 func (d *Directory) tellEjected(i Instance, pause time.Duration, err error) {
 	k, ejected := eventEjected, Ejection{Client: d.cache.Client(), Directory: d, Instance: i, For: pause, Err: err}
 	k.Hook = event.Call(hookInstanceEjected, func(h HookInstanceEjected) { h.InstanceEjected(ejected) })

@@ -10,42 +10,41 @@ import (
 	"time"
 )
 
-// Instance is what one instance of a service says about itself: where it
-// listens, and whatever else its readers want to know.
+// Instance describes one instance of a service: its address, and what else clients need
+// to know.
 //
-// Its identity is ID, which is the name of its node. Instances that a Directory
-// or a Codec returns are shared: do not change their Metadata and Payload.
+// ID identifies the instance, and is the name of its node. Instances that a Directory or
+// a Codec returns are shared: do not change their Metadata and Payload.
 type Instance struct {
 	Service string // the name of the service; it may have slashes
 	ID      string // the name of the node, unique within the service
 	Address string // a host name or an IP address, without brackets
-	Port    int    // 0 if there is none
-	TLSPort int    // 0 if there is none
+	Port    int    // 0 for none
+	TLSPort int    // 0 for none
 
-	// Metadata are labels, such as a zone or a version. A format that has no
-	// place for them leaves them out.
+	// Metadata are labels, such as a zone or a version. Formats without labels drop them.
 	Metadata map[string]string
 
-	// Payload is what the format has beyond that, as raw JSON, kept as it was
-	// read. It is nil if there is nothing.
+	// Payload has further fields of the format, as the raw JSON that was read. It is nil
+	// if there are none.
 	Payload json.RawMessage
 
-	// Disabled means that the instance is visible and does not want to be
-	// picked: it drains.
+	// Disabled means that the instance is visible and does not want to be picked, for
+	// example because it drains.
 	Disabled bool
 
-	Registered time.Time // the time of its registration; zero if not said
-	Kind       Kind      // how long the node lives, as its writer said
+	Registered time.Time // the time of registration; zero if unknown
+	Kind       Kind      // how long the node lives, as its writer set it
 
-	// URISpec says how Java makes a URI of the instance, as raw JSON, kept as it was
-	// read: a text such as "{scheme}://{address}:{port}", in quotes, or an object of
-	// parts, as Java writes it. It is nil if not said.
+	// URISpec is the template for a URI of the instance in Java, as the raw JSON that
+	// was read: a quoted string such as "{scheme}://{address}:{port}", or an object of
+	// parts, as Java writes it. It is nil if there is none.
 	URISpec json.RawMessage
 }
 
-// HostPort returns where the instance listens, as net.Dial takes it: the address,
-// with brackets if it is one of IPv6, and the port, or the TLS port if there is no
-// other. Without an address or a port, it is the address alone.
+// HostPort returns address and port in the form of net.Dial, with the TLS port if there
+// is no other port, and with brackets around an IPv6 address. Without a port, HostPort
+// returns the address alone.
 func (i Instance) HostPort() string {
 	port := cmp.Or(i.Port, i.TLSPort)
 	if port == 0 || i.Address == "" {
@@ -54,12 +53,12 @@ func (i Instance) HostPort() string {
 	return net.JoinHostPort(i.Address, strconv.Itoa(port))
 }
 
-// Kind says how long an instance's node lives: Java's ServiceType.
+// Kind says how long an instance's node lives. It is Java's ServiceType.
 type Kind int
 
-// The kinds, by Java's numbers.
+// The kinds, with Java's numbers.
 const (
-	Dynamic           Kind = iota // ephemeral; it is the default
+	Dynamic           Kind = iota // ephemeral; the default
 	Static                        // persistent
 	Permanent                     // persistent
 	DynamicSequential             // ephemeral and sequential
@@ -75,12 +74,12 @@ func (k Kind) String() string {
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// PayloadOf returns the payload of an instance as a value of the user's type. It
-// is the zero value if there is none.
+// PayloadOf decodes the payload of an instance into a T. Without a payload, PayloadOf
+// returns the zero value.
 //
-// A payload may name its Java class: an object in its field @class, and any
-// other value in an array of the class and the value. PayloadOf returns that
-// value, and leaves it to the user's type whether it has a field for @class.
+// A payload may name its Java class: an object has the class in its field @class, and
+// any other value stands in an array of class and value. PayloadOf decodes the value in
+// such an array. T may have a field for @class.
 func PayloadOf[T any](i Instance) (v T, err error) {
 	raw := json.RawMessage(bytes.TrimSpace(i.Payload))
 	if len(raw) == 0 {
@@ -98,7 +97,7 @@ func PayloadOf[T any](i Instance) (v T, err error) {
 	return v, nil
 }
 
-// withoutClass returns the value in an array of a class and a value.
+// withoutClass returns the value of an array of class and value.
 func withoutClass(raw json.RawMessage) (value json.RawMessage, err error) {
 	var pair []json.RawMessage
 	if err := json.Unmarshal(raw, &pair); err != nil {
@@ -110,7 +109,7 @@ func withoutClass(raw json.RawMessage) (value json.RawMessage, err error) {
 	return pair[1], nil
 }
 
-// checkedPayload returns a payload that Java can read, or nil if there is none.
+// checkedPayload returns a payload that Java can read, nil for none, or an error.
 func checkedPayload(payload json.RawMessage) (json.RawMessage, error) {
 	raw := bytes.TrimSpace(payload)
 	var object struct {

@@ -12,26 +12,26 @@ import (
 	"github.com/gocurator/curator/internal/random"
 )
 
-// Picker picks one of the instances of a service for each request, by a
-// Strategy. All methods may be called at the same time. It has no goroutine, and
-// need not be closed. The zero Picker cannot be used: NewPicker makes one.
+// Picker picks an instance of a service for each request, by a Strategy. A Picker is
+// safe for concurrent use. It has no goroutine, and need not be closed. The zero Picker
+// cannot be used; NewPicker makes one.
 //
-// It also takes instances out that fail: after a number of errors in a row, an
-// instance is not picked for a while. See WithEjection.
+// A Picker ejects failing instances: after several consecutive errors, it does not pick
+// the instance for some time. See WithEjection.
 type Picker struct {
 	strategy Strategy
 	ejection ejection
 	fails    func(error) bool
 	from     *Directory // or nil
-	fault    error      // why an option cannot be used, or nil
+	fault    error      // of an invalid option, or nil
 
-	mu   sync.Mutex // protects the following fields, and those of members
+	mu   sync.Mutex // protects the following fields, and the fields of members
 	all  []*member  // of the last Update, in its order
 	up   int        // how many of all are not disabled
-	list []*member  // those to pick from
-	back time.Time  // when the next one comes back that is out; zero if none is
+	list []*member  // the members to pick from
+	back time.Time  // when the next ejected member returns; zero if none is ejected
 	turn uint64     // counts the picks of RoundRobin
-	held *member    // Sticky's; or nil
+	held *member    // the member of Sticky, or nil
 }
 
 // member is what a Picker knows of an instance, for as long as the instance stays in
@@ -39,14 +39,14 @@ type Picker struct {
 type member struct {
 	entry  *Entry
 	left   bool
-	errors int           // in a row
-	out    bool          // it is out
-	until  time.Time     // the end of the last time out
-	pause  time.Duration // the length of the last time out
+	errors int           // consecutive ones
+	out    bool          // ejected
+	until  time.Time     // the end of the last ejection
+	pause  time.Duration // the length of the last ejection
 }
 
-// identity is what makes two instances the same to a Picker, whatever else they
-// say: the same process, as a rule. Two services may use the same IDs.
+// identity tells instances apart: instances with the same identity are usually the same
+// process. Two services may use the same IDs.
 type identity struct {
 	service, id, address string
 	port, tlsPort        int
@@ -54,12 +54,11 @@ type identity struct {
 
 func identityOf(i Instance) identity { return identity{i.Service, i.ID, i.Address, i.Port, i.TLSPort} }
 
-// Strategy says which instance a Picker picks: RoundRobin, Random or Sticky. One
-// Strategy may be given to many pickers, each of which has its own state.
+// Strategy decides which instance a Picker picks: RoundRobin, Random or Sticky. Several
+// pickers may share a Strategy; each picker has its own state.
 type Strategy struct{ next func(p *Picker) *member }
 
-// RoundRobin picks one after the other, in the order of Update, and begins
-// anywhere.
+// RoundRobin picks the instances in the order of Update, beginning with a random one.
 func RoundRobin() Strategy {
 	return Strategy{next: func(p *Picker) *member {
 		p.turn++
@@ -67,14 +66,14 @@ func RoundRobin() Strategy {
 	}}
 }
 
-// Random picks any.
+// Random picks a random instance.
 func Random() Strategy {
 	return Strategy{next: func(p *Picker) *member { return p.list[random.Int(len(p.list))] }}
 }
 
-// Sticky stays with an instance for as long as it can be picked, and then takes
-// the next one of another strategy. Changes to what an instance says do not
-// matter, as long as it has the same service, ID, address and ports.
+// Sticky picks the same instance as long as possible, and then another instance by the
+// strategy next. An instance stays the same while service, ID, address and ports do not
+// change.
 func Sticky(next Strategy) Strategy {
 	if next.next == nil {
 		return Strategy{}
@@ -90,17 +89,17 @@ func Sticky(next Strategy) Strategy {
 // PickerOption configures a Picker.
 type PickerOption func(*Picker)
 
-// WithFailures says which errors count against an instance. The default is all
-// except context.Canceled: a caller that has no more interest says nothing of
-// the instance. An error that does not count is no success either. The function
-// may be called by several goroutines at the same time.
+// WithFailures sets which errors count against an instance. By default all errors count
+// except context.Canceled, because a caller that gives up says nothing about the
+// instance. An error that does not count is not a success, either. counts may be called
+// from several goroutines at the same time.
 func WithFailures(counts func(error) bool) PickerOption {
 	return func(p *Picker) { p.fails = counts }
 }
 
-// WithDirectory says from which directory the instances are. The Picker still has
-// those alone that Update gives it. The log and the hooks of the
-// directory's client then receive which instances are taken out.
+// WithDirectory names the directory that the instances come from. The Picker then
+// reports ejections to the log and the hooks of the directory's client. The Picker does
+// not follow the directory: it knows only the instances that Update receives.
 func WithDirectory(d *Directory) PickerOption {
 	return func(p *Picker) {
 		if p.from = d; d == nil {
@@ -109,8 +108,8 @@ func WithDirectory(d *Directory) PickerOption {
 	}
 }
 
-// NewPicker returns a Picker without instances. An argument that cannot be used
-// is an error that matches zk.ErrBadArguments.
+// NewPicker returns a Picker without instances. The error of an invalid argument matches
+// zk.ErrBadArguments.
 func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 	p := &Picker{strategy: s, ejection: defaultEjection, fails: counts, turn: uint64(random.Int(math.MaxInt32))}
 	switch err := cmp.Or(applyAll(p, opts), p.fault); {
@@ -126,8 +125,8 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 	return p, nil
 }
 
-// Update says which instances there are. Call it with what a Directory has, each
-// time that this changes, and once for all changes of one snapshot:
+// Update replaces the list of instances. To follow a Directory, call Update once for each
+// new snapshot:
 //
 //	var last *discovery.Snapshot
 //	for ch := range directory.Changes(ctx) {
@@ -137,10 +136,10 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 //		}
 //	}
 //
-// Those that are Disabled are not picked. What is known of an instance is kept for as
-// long as it has the same service, ID, address and ports. Update keeps the entries,
-// and not the slice. An entry that was in the last list is taken to be unchanged, so
-// that an update of a few among many costs little.
+// Disabled instances are not picked. The Picker keeps its errors and ejections of an
+// instance while service, ID, address and ports do not change. Update keeps the entries,
+// but not the slice. Update assumes that an *Entry of the last list is unchanged, so
+// that a change of few instances among many is cheap.
 func (p *Picker) Update(entries []*Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,15 +174,15 @@ func replaced(old []*member, entries []*Entry) []*member {
 		if m == nil {
 			m = &member{}
 		}
-		delete(known, key) // no two are one member
+		delete(known, key) // so that two equal entries become two members
 		m.entry, m.left, come[at] = e, false, m
 	}
 	return come
 }
 
-// Pick returns the next instance. Call the request's Done when it has come to an
-// end, with its error: errors take an instance out. If there is no instance, the
-// error matches ErrNoInstance, and Done does nothing. A pick allocates nothing.
+// Pick returns an instance for the next request. Call Done with the request's error, or
+// nil, when the request has ended: errors eject the instance. If there is no instance to
+// pick, the error matches ErrNoInstance, and Done does nothing. Pick does not allocate.
 func (p *Picker) Pick() (Instance, Request, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,19 +201,18 @@ func (p *Picker) Pick() (Instance, Request, error) {
 	return Instance{}, Request{}, ErrNoInstance
 }
 
-// Request is a request to an instance that a Picker has picked: it is under way
-// from Pick to the first call of Done. It may be copied. The zero Request is to
-// nobody, and its Done does nothing.
+// Request is a request to an instance, from Pick to the first call of Done. A Request may
+// be copied. Done of the zero Request does nothing.
 type Request struct {
 	picker *Picker
 	to     *member
 	turn   *atomic.Uint64
-	number uint64 // what turn has until this one ends
+	number uint64 // the value of turn until the request ends
 }
 
-// turns has numbers that are used for one request after the other, so that a pick
-// allocates nothing. A number grows with the end of a request, so that the call of
-// a Done that comes again, or late, ends no other request.
+// turns has counters for requests, which are reused, so that Pick does not allocate. The
+// end of a request increments the counter, so that a repeated or late Done does not end a
+// later request with the same counter.
 var turns = sync.Pool{New: func() any { return new(atomic.Uint64) }}
 
 // begin begins a request.
@@ -223,9 +221,9 @@ func (p *Picker) begin(to *member) Request {
 	return Request{p, to, turn, turn.Load()}
 }
 
-// Done ends the request, with its error or nil. The first call counts, whichever
-// copy's it is, and all others do nothing: a caller may defer Done(nil), and call it
-// with an error before.
+// Done ends the request with its error, or nil. Only the first call of all copies of the
+// Request has an effect. So a caller may defer Done(nil), and call Done with an error
+// before that.
 func (r Request) Done(err error) {
 	if r.turn == nil || !r.turn.CompareAndSwap(r.number, r.number+1) {
 		return

@@ -11,14 +11,14 @@ import (
 )
 
 // Registrar registers instances for a framework whose servers call Register when they
-// start and Deregister when they stop. A program of your own has a [Registration].
+// start and Deregister when they stop. Your own program should use a [Registration].
 //
-// An instance whose Register has succeeded stays registered until its Deregister. If
-// the servers refuse to re-create its node after a lost session, for example because
-// of a quota, the Registrar retries: see nodes.WithRefusalsRetried.
+// After Register has succeeded, the instance stays registered until Deregister. If the
+// server refuses to re-create the node after a lost session, for example because of a
+// quota, the Registrar retries; see nodes.WithRefusalsRetried.
 //
 // A Registrar is safe for concurrent use, and need not be closed: closing the client
-// ends its registrations. The zero Registrar cannot be used: NewRegistrar makes one.
+// ends its registrations. The zero Registrar cannot be used; NewRegistrar makes one.
 type Registrar struct {
 	client *framework.Client
 	base   string
@@ -27,46 +27,45 @@ type Registrar struct {
 
 	mu sync.Mutex // protects the following field, and fields of its values
 
-	// Deregister removes an instance when its node is gone. If its context ends before,
-	// the next Register of a new instance does.
+	// Deregister removes an instance when its node is deleted, or, if the context of
+	// Deregister ends before that, the next Register of a new instance does.
 	kept map[place]*kept
 }
 
-// NewRegistrar returns a Registrar of instances below the base of a registry, with
-// options for each registration. It contacts no server. What cannot be used is an
-// error of Register.
+// NewRegistrar returns a Registrar of instances below the base of a registry. The options
+// apply to each registration. NewRegistrar sends no request; Register returns the error
+// of an invalid argument.
 func NewRegistrar(client *framework.Client, base string, codec Codec, opts ...RegistrationOption) *Registrar {
 	retried := func(c *registrationConfig) { c.node = append(c.node, nodes.WithRefusalsRetried()) }
 	opts = append([]RegistrationOption{retried}, opts...)
 	return &Registrar{client: client, base: base, codec: codec, opts: opts, kept: map[place]*kept{}}
 }
 
-// kept is an instance from its first Register until its node is gone.
+// kept is an instance from its first Register until its node is deleted.
 type kept struct {
-	before *kept         // an earlier one of the place, which begins before this one; or nil
-	begun  chan struct{} // closed when the registration has begun, or could not
+	before *kept         // an earlier instance with the same ID, which begins first; or nil
+	begun  chan struct{} // closed when the registration has begun, or has failed to begin
 
-	// These have the Registrar's mutex.
-	registration *Registration // nil before it has begun, and if it could not
-	failure      error         // why it could not begin
-	calls        int           // of Register, under way
+	// The Registrar's mutex protects the following fields.
+	registration *Registration // nil until it has begun, and if it has failed to begin
+	failure      error         // why the registration could not begin
+	calls        int           // running calls of Register
 	settled      bool          // a Register has succeeded
-	leaves       bool          // a Deregister has come, or nobody waits for an instance that was never registered
+	leaves       bool          // Deregister was called, or all calls of Register have failed
 }
 
-// Register registers an instance, and returns when its node is there. These are its
-// errors:
+// Register registers an instance, and returns when its node exists. The result is:
 //
-//   - If ctx ends first, the error matches ctx.Err() and says what Register has waited
-//     for, such as a *ConflictError.
-//   - If the servers refuse the node, that is the error.
-//   - If the client is closed, the error matches framework.ErrClosed.
-//   - If Deregister comes first, Register returns nil.
+//   - an error that matches ctx.Err(), with the reason of the wait, such as a
+//     *ConflictError, if ctx ends first;
+//   - the server's error, if the server refuses the node;
+//   - an error that matches framework.ErrClosed, if the client is closed;
+//   - nil, also if Deregister is called first.
 //
-// An instance whose first Register has failed is not registered later. One that is
-// registered gets what is new in place, as by [Registration.Update], or later if ctx
-// ends before that. If the codec or a server refuses what is new, the node says what
-// it said.
+// If the first Register of an instance fails, the instance is not registered later. A
+// Register of a registered instance updates the node in place, as [Registration.Update]
+// does. If ctx ends before the update is written, the Registrar writes it in the
+// background. If the codec or the server refuses the update, the node keeps its data.
 func (r *Registrar) Register(ctx context.Context, i Instance) (err error) {
 	if r.client == nil || r.codec == nil {
 		return invalid("client or codec", "nil", "must not be nil")
@@ -84,15 +83,16 @@ func (r *Registrar) Register(ctx context.Context, i Instance) (err error) {
 	return r.part(at, k, k.register(ctx, isFirst, news))
 }
 
-// Deregister deletes the node of an instance, and returns when it is gone. The
-// instance does not come back, whatever Deregister returns. What this Registrar has not
-// registered is left alone, and is no error.
+// Deregister deletes the node of an instance, and returns when the server has confirmed
+// the deletion. Whatever Deregister returns, the instance does not come back. Deregister
+// returns nil for an instance that this Registrar has not registered.
 //
-// In an outage, Deregister returns nil when the time of ctx is over: after an error,
-// frameworks would not end their server. The client goes on, and deletes the node as
-// soon as it has a connection, or the servers do when the session has timed out. An
-// error matches context.Canceled if ctx was cancelled, or is the servers' refusal to
-// delete the node. Deregister may be called again, to wait until the node is gone.
+// In an outage, Deregister returns nil when ctx reaches its deadline, because frameworks
+// do not stop their server after an error. The client deletes the node in the background
+// as soon as it is connected, or the server does when the session times out. Deregister
+// returns an error that matches context.Canceled if ctx is cancelled, and the server's
+// error if the server refuses to delete the node. Call Deregister again to wait until
+// the node is deleted.
 func (r *Registrar) Deregister(ctx context.Context, service, id string) error {
 	at := place{service, id}
 	k := r.leave(at)
@@ -116,11 +116,12 @@ func (r *Registrar) Deregister(ctx context.Context, service, id string) error {
 	return nil
 }
 
-// errNotBegun is the error of Registers that have waited for one whose codec panicked.
+// errNotBegun is the error of a Register that waits for another Register whose codec
+// panics.
 var errNotBegun = errors.New("another Register of the instance panicked")
 
-// join returns the instance at a place for a Register, and whether that has to begin
-// it.
+// join returns the instance at a place, and whether the caller must begin its
+// registration.
 func (r *Registrar) join(at place) (k *kept, isFirst bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,12 +135,12 @@ func (r *Registrar) join(at place) (k *kept, isFirst bool) {
 	return k, isFirst
 }
 
-// hasFailed reports whether there is no registration that goes on, and none to come.
+// hasFailed reports whether the registration has failed to begin, or has ended.
 func (k *kept) hasFailed() bool {
 	return isClosed(k.begun) && (k.registration == nil || k.registration.node.Err() != nil)
 }
 
-// isGone reports whether the node is gone, or was never begun.
+// isGone reports whether the registration has ended, or has failed to begin.
 func (k *kept) isGone() bool {
 	return isClosed(k.begun) && (k.registration == nil || isClosed(k.registration.Done()))
 }
@@ -153,7 +154,7 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// begin begins a registration. It calls the codec, and so the mutex is not held.
+// begin begins the registration. It calls the codec, and so holds no mutex.
 func (r *Registrar) begin(k *kept, i Instance) {
 	defer close(k.begun)
 	if k.before != nil {
@@ -169,8 +170,7 @@ func (r *Registrar) begin(k *kept, i Instance) {
 	}
 }
 
-// register waits until the node has an instance, which is news for one that is
-// registered already.
+// register waits until the node exists, or updates it if this is not the first Register.
 func (k *kept) register(ctx context.Context, isFirst bool, news Instance) error {
 	<-k.begun
 	switch {
@@ -183,8 +183,8 @@ func (k *kept) register(ctx context.Context, isFirst bool, news Instance) error 
 	return k.registration.Update(ctx, news)
 }
 
-// part ends a Register, and returns its error. The last Register of an instance that
-// was never registered ends it.
+// part ends a call of Register, and returns the call's error. If every Register of an
+// instance has failed, the last one ends the registration.
 func (r *Registrar) part(at place, k *kept, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,7 +203,7 @@ func (r *Registrar) part(at place, k *kept, err error) error {
 	return err
 }
 
-// leave ends the instance at a place, if there is one, and returns it.
+// leave begins the end of the instance at a place, and returns it, or nil.
 func (r *Registrar) leave(at place) *kept {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,18 +214,19 @@ func (r *Registrar) leave(at place) *kept {
 	return k
 }
 
-// leaveLocked begins the end of an instance. The mutex is held, because the next
-// registration of the node is refused before the end of this one has begun.
+// leaveLocked begins the end of an instance. It holds the mutex, because a new
+// registration of the node is refused until the end of this one has begun.
 func (k *kept) leaveLocked() {
 	k.leaves = true
 	if k.registration != nil {
 		ended, cancel := context.WithCancel(context.Background())
-		cancel() // Shutdown begins the end, and does not wait for it
+		cancel() // so that Shutdown does not wait
 		_ = k.registration.node.Shutdown(ended)
 	}
 }
 
-// forget takes an instance out whose node is gone, unless another one has its place.
+// forget removes an instance whose node is deleted, unless a later instance has its
+// place.
 func (r *Registrar) forget(at place, k *kept) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

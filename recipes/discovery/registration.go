@@ -17,51 +17,49 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// Registration keeps an instance registered from NewRegistration to Shutdown,
-// whatever happens to connections and sessions: its node is a
-// nodes.PersistentNode. It is safe for concurrent use. The zero Registration
-// cannot be used: NewRegistration makes one.
+// Registration keeps an instance registered from NewRegistration to Shutdown, through
+// lost connections and sessions: its node is a nodes.PersistentNode. A Registration is
+// safe for concurrent use. The zero Registration cannot be used; NewRegistration makes
+// one.
 //
-// The node is created once in a session. Updates change its data in place. It is
-// never deleted and created again while the session lives, so that readers see
-// no gap. After a loss of the session, the first request of the next session
-// creates it.
+// A Registration creates one node in each session, and updates it in place, so that
+// readers see no gap while the session lives. After the session is lost, the first
+// request of the next session creates the node again.
 type Registration struct {
 	client *framework.Client
 	codec  Codec
 	events event.Source
 	node   *nodes.PersistentNode
-	path   string   // the node's
-	kept   Instance // what no Update changes: Service, ID and Kind; and the address of a permanent node
+	path   string   // of the node
+	kept   Instance // fields that no Update changes: Service, ID and Kind; and the address of a permanent node
 
-	turn chan struct{} // capacity 1: taken by whoever changes what the node is to say
+	turn chan struct{} // capacity 1: held by the call that changes last
 
-	// last is what the node was told to say last, which the server may refuse when
-	// nobody waits for it any more. Whoever has the turn replaces it.
+	// last is the last instance given to the node. The server may refuse its data after
+	// the call has returned. Only the holder of turn replaces last.
 	last atomic.Pointer[said]
 }
 
-// said is an instance, and what the codec makes of it.
+// said is an instance and its encoding.
 type said struct {
 	instance Instance
 	data     []byte
 }
 
-// NewRegistration registers an instance below the base of a registry from now
-// on, until Shutdown. It does not wait, not even for a connection:
-// WaitRegistered does.
+// NewRegistration registers an instance below the base of a registry, until Shutdown.
+// NewRegistration returns at once, even without a connection; WaitRegistered waits.
 //
-// An empty ID becomes a random UUID, or the name that the format makes of the
-// address. A zero Registered becomes the time now. The node is ephemeral, unless
-// the instance's Kind is Static or Permanent: such a node outlives its process,
-// and a later process takes it over if the node has the same address and ports.
-// Any other node is a conflict. DynamicSequential cannot be used, because the
-// servers would choose the ID. These are its errors:
+// An empty ID becomes a random UUID, or the name that the codec derives from the
+// address. A zero Registered becomes the current time. The node is ephemeral, unless the
+// instance's Kind is Static or Permanent: such a node survives its process, and a later
+// process takes the node over if address and ports are the same. Any other node at the
+// path is a conflict. DynamicSequential is an error, because the server would choose the
+// ID. The errors are:
 //
-//   - framework.ErrClosed if the client is closed.
-//   - nodes.ErrInUse if another Registration of this client has the path.
-//   - zk.ErrInvalidPath, zk.ErrBadArguments, or the codec's error, for what
-//     cannot be used.
+//   - framework.ErrClosed if the client is closed;
+//   - nodes.ErrInUse if another Registration of this client has the path;
+//   - an error that matches zk.ErrInvalidPath or zk.ErrBadArguments, or the codec's
+//     error, for an invalid argument.
 func NewRegistration(
 	client *framework.Client, base string, codec Codec, i Instance, opts ...RegistrationOption,
 ) (*Registration, error) {
@@ -103,7 +101,7 @@ func register(
 	return r, nil
 }
 
-// decoded returns the instance that a node at the path describes.
+// decoded decodes the data of a node at the path.
 func (r *Registration) decoded(data []byte) (Instance, error) {
 	i, err := r.codec.Decode(r.kept.Service, r.kept.ID, data)
 	i.Service, i.ID, i.Kind = r.kept.Service, r.kept.ID, r.kept.Kind
@@ -136,13 +134,13 @@ func modeOf(k Kind) (framework.Mode, error) {
 	return 0, invalid("kind", int(k), "must be Dynamic, Static or Permanent")
 }
 
-// copied returns a copy of an instance that the caller cannot change.
+// copied returns a deep copy of an instance.
 func copied(i Instance) Instance {
 	i.Metadata, i.Payload, i.URISpec = maps.Clone(i.Metadata), bytes.Clone(i.Payload), bytes.Clone(i.URISpec)
 	return i
 }
 
-// completed returns a copy of an instance with what the caller has left out.
+// completed returns a copy of an instance with defaults for empty fields.
 func completed(i Instance) Instance {
 	i = copied(i)
 	i.ID = cmp.Or(i.ID, znode.GUID())
@@ -152,22 +150,21 @@ func completed(i Instance) Instance {
 	return i
 }
 
-// WaitRegistered waits until the node is there and is ours, and returns it. If
-// ctx ends first, the error matches ctx.Err(), and says what it has waited for:
-// a *ConflictError, or the last error of the server or of an attempt to connect.
-// The instance is registered all the same when that is possible. If the
-// Registration has ended, the error is Err's.
+// WaitRegistered waits until this Registration's node exists, and returns it. If ctx ends
+// first, the error matches ctx.Err() and has the reason of the wait: a *ConflictError,
+// or the last error of the server or of an attempt to connect. The Registration keeps
+// trying after that. If the Registration has ended, WaitRegistered returns Err.
 func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, error) {
 	there, err := r.node.WaitRegistered(ctx)
 	return there, r.named(err)
 }
 
-// Instance returns what the node says, or is to say: the last Update that was not
-// refused, with what Drain and Resume have done since. If the server refuses an
-// Update after its call has returned, Instance returns what the codec decodes from
-// the data before that Update. The caller may change the result and pass it to Update.
+// Instance returns a copy of the instance as the last call of Update, Drain or Resume
+// has left it, even if the server does not have the data yet. If the server refuses the
+// data after that call has returned, Instance returns the instance decoded from the
+// data before. The caller may change the result, and pass it to Update.
 func (r *Registration) Instance() Instance {
-	data := r.node.Data() // first: what the data say is there then
+	data := r.node.Data() // before last, which change stores before it calls Set
 	last := r.last.Load()
 	if !bytes.Equal(data, last.data) {
 		if i, err := r.decoded(data); err == nil {
@@ -177,18 +174,18 @@ func (r *Registration) Instance() Instance {
 	return copied(last.instance)
 }
 
-// Update replaces what the node says, in place, and returns when the node has
-// it. The service, the ID and the Kind stay as they are, and so does Registered
-// if it is zero. An instance that would get another node, because its format
-// names nodes by their address, is an error: it is another instance. An Update that
-// gives a Static or Permanent instance another address or port is an error, too,
-// because a later process recognizes the node by them.
+// Update replaces the data of the node in place, and returns when the server has the
+// new data. Service, ID and Kind do not change, and a zero Registered keeps its value.
+// Update returns an error if the instance would get another node, because some codecs
+// derive a node's name from the address. Update also returns an error for a new address
+// or port of a Static or Permanent instance, because a later process recognizes the node
+// by them.
 //
-// Updates are made one after the other. One whose ctx ends before its turn has
-// changed nothing, and its error says what the one before it waits for. If ctx ends
-// later, the node gets the data later. If the codec or the server refuses the data,
-// that is the error, and the node says what it said, also if the server does so when
-// the call has returned.
+// Updates run one at a time. If ctx ends while an Update waits for its turn, Update
+// changes nothing, and its error has the last error of the node. If ctx ends later, the
+// Registration writes the data in the background. If the codec or the server refuses
+// the data, Update returns that error, and the node keeps the data it had; so it does if
+// the server refuses the data after Update has returned.
 func (r *Registration) Update(ctx context.Context, i Instance) error {
 	i = copied(i)
 	return r.change(ctx, func(was Instance) Instance {
@@ -200,14 +197,14 @@ func (r *Registration) Update(ctx context.Context, i Instance) error {
 	})
 }
 
-// Drain writes into the node that the instance does not want to be picked, and
-// returns when that is written. The instance stays visible, and its clients can
-// finish. A format that cannot say it is an error.
+// Drain marks the instance in its node as one that does not want to be picked, and
+// returns when that is written. The instance stays visible, so that clients can finish
+// their requests. Drain returns an error if the codec's format has no such mark.
 func (r *Registration) Drain(ctx context.Context) error {
 	return r.setDisabled(ctx, true)
 }
 
-// Resume ends what Drain, or an Update with Disabled, has begun.
+// Resume undoes Drain, or an Update with Disabled.
 func (r *Registration) Resume(ctx context.Context) error { return r.setDisabled(ctx, false) }
 
 func (r *Registration) setDisabled(ctx context.Context, disabled bool) error {
@@ -217,7 +214,7 @@ func (r *Registration) setDisabled(ctx context.Context, disabled bool) error {
 	})
 }
 
-// change changes what the node is to say, and waits until the node says it.
+// change applies a change to the instance, and waits until the node has the data.
 func (r *Registration) change(ctx context.Context, change func(was Instance) Instance) error {
 	if err := r.takeTurn(ctx); err != nil {
 		return r.named(err)
@@ -230,20 +227,20 @@ func (r *Registration) change(ctx context.Context, change func(was Instance) Ins
 	case err != nil:
 		return r.named(err)
 	case name != r.kept.ID, r.isPermanent() && identityOf(next) != identityOf(r.kept):
-		return r.named(invalid("instance", name, "must have the node of before"))
+		return r.named(invalid("instance", name, "must keep its node"))
 	}
 	before := r.last.Load()
 	r.last.Store(&said{next, data})
 	if err = r.node.Set(ctx, data); framework.IsRefusal(err) {
 		r.last.Store(before)
 	}
-	r.tell(was, r.Instance()) // if there is no answer, next is what is wanted
+	r.tell(was, r.Instance()) // next, if the answer is missing
 	return r.named(err)
 }
 
 func (r *Registration) isPermanent() bool { return r.kept.Kind == Static || r.kept.Kind == Permanent }
 
-// takeTurn waits until nobody else changes what the node is to say.
+// takeTurn waits until no other call changes the instance.
 func (r *Registration) takeTurn(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return r.gaveUp(ctx)
@@ -258,41 +255,40 @@ func (r *Registration) takeTurn(ctx context.Context) error {
 	}
 }
 
-// gaveUp is the error of a change whose context has ended before its turn. What
-// keeps the one before it keeps this one, too.
+// gaveUp is the error of a change whose context has ended before its turn. The last
+// error of the node holds up the change before it, and so this change, too.
 func (r *Registration) gaveUp(ctx context.Context) error {
-	if trouble := r.node.LastError(); trouble != nil {
-		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), trouble)
+	if err := r.node.LastError(); err != nil {
+		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), err)
 	}
 	return reason.OfContext(ctx)
 }
 
-// Node returns the node that is kept: what becomes of it is told by its Changes
-// and Registration, and its session's context ends when the node cannot be
-// relied on. Do not call its Set and Shutdown.
+// Node returns the node of the Registration. Its Changes report what happens to the node.
+// The context of its session ends when the node can no longer be relied on. Do not call
+// its Set and Shutdown.
 func (r *Registration) Node() *nodes.PersistentNode { return r.node }
 
-// Shutdown deletes the node, and returns nil when a server has said that it is gone.
+// Shutdown deletes the node, and returns nil when a server has confirmed the deletion.
 // In an outage, Shutdown returns an error when ctx or the connection timeout is over,
 // and the client deletes the node in the background; see "How a call ends a node" in
-// the index of the recipes. The instance does not come back. A node of another client
-// is never deleted.
+// the index of the recipes. The instance does not come back. Shutdown never deletes a
+// node of another client.
 //
-// To let clients finish first, call Drain before, and wait as long as that may
+// To let clients finish their requests, call Drain first, and wait as long as requests
 // take. Closing the client ends its registrations.
 func (r *Registration) Shutdown(ctx context.Context) error {
 	return r.named(r.node.Shutdown(ctx))
 }
 
-// Done is closed when the Registration has ended, for the reason that Err
-// returns.
+// Done is closed when the Registration has ended. Err then returns the reason.
 func (r *Registration) Done() <-chan struct{} { return r.node.Done() }
 
-// Err returns why the Registration has ended, or nil if it has not: see
-// nodes.PersistentNode.Err. A conflict is a *ConflictError.
+// Err returns nil until the Registration has ended, and then the reason; see
+// nodes.PersistentNode.Err. The error of a conflict is a *ConflictError.
 func (r *Registration) Err() error { return r.named(r.node.Err()) }
 
-// named returns an error of the node with what a node in the way says.
+// named adds the other instance to the error of a conflict.
 func (r *Registration) named(err error) error {
 	var conflict *nodes.ConflictError
 	if !reason.As(err, &conflict) {

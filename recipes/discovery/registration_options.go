@@ -14,10 +14,10 @@ type RegistrationOption func(*registrationConfig)
 
 type registrationConfig struct{ node []nodes.Option }
 
-// WithConflictPolicy says what to do about somebody else's node with the ID:
-// nodes.Wait, which is the default, nodes.Fail or nodes.Replace. The node of a
-// process that has crashed stays until its session has timed out, so a process
-// that begins anew with a fixed ID has to wait for that, or to replace it.
+// WithConflictPolicy sets what to do if another client has a node with the ID:
+// nodes.Wait, the default, nodes.Fail or nodes.Replace. The node of a crashed process
+// stays until its session times out. So a process that restarts with a fixed ID either
+// waits for the timeout or replaces the node.
 func WithConflictPolicy(p nodes.ConflictPolicy) RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithConflictPolicy(p)) }
 }
@@ -28,28 +28,29 @@ func WithACL(acl []zk.ACL) RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, own) }
 }
 
-// WithPersistentFolder creates a missing folder of the service as a persistent node,
-// and not as a container, which the servers delete some time after its last instance.
-// It is for registries whose other programs do not create the folder again.
+// WithPersistentFolder creates a missing folder of the service as a persistent node. By
+// default the folder is a container, which the server deletes some time after the last
+// instance has left. Use WithPersistentFolder if other programs of the registry do not
+// re-create the folder.
 func WithPersistentFolder() RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithPersistentParents()) }
 }
 
-// ConflictError says that somebody else has registered an instance with the ID.
-// It matches nodes.ErrConflict.
+// ConflictError means that another client has registered an instance with the ID. It
+// matches nodes.ErrConflict.
 type ConflictError struct {
-	// Instance is what the other node says. If it says nothing that can be read,
-	// only the Service and the ID are there.
+	// Instance is decoded from the other client's node. It has only Service and ID if
+	// the node cannot be decoded.
 	Instance Instance
 
-	// Node has the other node's session, and since when it is there.
+	// Node has the session of the other client's node, and the time of its creation.
 	Node *nodes.ConflictError
 
 	err error
 }
 
-// Error says where the other instance listens, if that is known, whose it is and
-// since when.
+// Error names the other instance's address, if known, its session, and how long its node
+// has existed.
 func (e *ConflictError) Error() string {
 	i := e.Instance
 	if i.Address == "" {
@@ -58,5 +59,5 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("an instance at %q, port %d, has the ID: %v", i.Address, cmp.Or(i.Port, i.TLSPort), e.err)
 }
 
-// Unwrap returns the error of the node.
+// Unwrap returns the error of the persistent node.
 func (e *ConflictError) Unwrap() error { return e.err }

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Serversets know of other states, such as STARTING. All but the first mean that
-// an instance is not to be picked.
+// Serversets have more states, such as STARTING. Only an ALIVE instance wants to be
+// picked.
 const (
 	memberPrefix   = "member_"
 	memberAlive    = "ALIVE"
 	memberStopping = "STOPPING"
 )
 
-// ServersetCodec is the format of Twitter's serversets, which Finagle reads. The
-// names of nodes begin with member_, and Encode adds that to an ID which does
-// not. Nodes with other names are no instances.
+// ServersetCodec is the format of Twitter's serversets, which Finagle reads. The name of
+// an instance's node begins with member_; Encode adds this prefix to an ID without it.
+// Decode returns ErrNotInstance for other names.
 //
-// An instance needs an address and a port, which are the service endpoint. Its
-// status is ALIVE, and STOPPING if it is Disabled; any status but ALIVE is read
-// as Disabled. Payload is an object of what else there is, such as
-// additionalEndpoints and shard. Metadata are left out.
+// An instance needs address and port, which are the service endpoint. Encode writes the
+// status ALIVE, or STOPPING for a Disabled instance. Decode reads every status except
+// ALIVE as Disabled. Payload is an object with the other fields, such as
+// additionalEndpoints and shard. Metadata are not written.
 func ServersetCodec() Codec { return serverset{} }
 
 type serverset struct{ plainTree }

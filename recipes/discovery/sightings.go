@@ -9,8 +9,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// see returns what a step tells of each node. It calls the user's codec, and so
-// nothing is locked meanwhile.
+// see decodes the nodes of a step. It calls the user's codec, and so holds no mutex.
 func (d *Directory) see(step cache.Step) (all []sighting) {
 	for _, ch := range step.Changes {
 		node := ch.New
@@ -29,8 +28,8 @@ func (d *Directory) see(step cache.Step) (all []sighting) {
 	return append(all, d.folders(step)...)
 }
 
-// folders returns the nodes below which there is a new one. The cache does not
-// read a node again when it gets its first child.
+// folders returns the parents of new nodes. The cache does not read a node again when the
+// node gets its first child.
 func (d *Directory) folders(step cache.Step) (all []sighting) {
 	for _, ch := range step.Changes {
 		if ch.Type != cache.Created || ch.New.Path == d.root {
@@ -44,7 +43,7 @@ func (d *Directory) folders(step cache.Step) (all []sighting) {
 	return all
 }
 
-// placeOf returns whose a node is, and false if it cannot be an instance's.
+// placeOf returns service and ID of a node, or false if the node cannot be an instance.
 func (d *Directory) placeOf(path string) (place, bool) {
 	if path == d.root {
 		return place{}, false
@@ -52,9 +51,9 @@ func (d *Directory) placeOf(path string) (place, bool) {
 	return d.place(path)
 }
 
-// apply makes a step of the cache one of the directory.
+// apply applies a step of the cache to the directory.
 func (d *Directory) apply(step cache.Step, seen []sighting) {
-	unreadable, refusal := d.unreadable(step), step.Unreadable[d.root] // without its own path, nothing is known
+	unreadable, refusal := d.unreadable(step), step.Unreadable[d.root] // if the root is unreadable, keep everything
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.now.next()
@@ -72,10 +71,10 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 			d.goneLocked(s, one.at)
 		}
 	}
-	if refusal == nil { // all is kept otherwise
+	if refusal == nil {
 		d.unreadableLocked(s, unreadable)
 	}
-	if d.now.Interrupted && !s.Interrupted { // registrants need a moment, too: their time begins again
+	if d.now.Interrupted && !s.Interrupted { // the registering processes may have been interrupted, too
 		for at := range d.leaving {
 			d.leaving[at] = time.Now().Add(d.cfg.grace)
 		}
@@ -83,8 +82,7 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	d.publishLocked(s)
 }
 
-// unreadable returns the nodes below the directory's own path that may not be read,
-// or could not.
+// unreadable returns the nodes below the directory's root that could not be read.
 func (d *Directory) unreadable(step cache.Step) map[place]*Bad {
 	all := map[place]*Bad{}
 	for path, err := range step.Unreadable {
@@ -94,15 +92,15 @@ func (d *Directory) unreadable(step cache.Step) map[place]*Bad {
 		at, ok := d.place(path)
 		_, id := znode.Split(path)
 		if !ok {
-			at = place{"", path} // others may have its name
+			at = place{"", path} // the name alone may not be unique
 		}
 		all[at] = &Bad{Service: at.service, ID: id, Path: path, Err: err, at: at}
 	}
 	return all
 }
 
-// seenLocked takes a node as it is now. One that cannot be decoded ends the
-// instance at once.
+// seenLocked takes the current state of a node. A malformed node ends its instance at
+// once.
 func (d *Directory) seenLocked(s *Snapshot, one sighting) {
 	was := s.entry(one.at)
 	if e := one.entry; e != nil && was != nil && e.goesOnWith(was, d.cfg.grace) {
@@ -113,7 +111,7 @@ func (d *Directory) seenLocked(s *Snapshot, one sighting) {
 	d.badLocked(s, one.at, one.bad)
 }
 
-// badLocked notes that a node is no instance, or is none any more if b is nil.
+// badLocked sets or clears the Bad node at a place.
 func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
 	s.setBad(at, b)
 	if b != nil {
@@ -121,16 +119,16 @@ func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
 	}
 }
 
-// folderLocked notes that there is something below a node, which therefore need
-// not be an instance.
+// folderLocked notes that a node has children. So the node is not malformed, but a
+// folder.
 func (d *Directory) folderLocked(s *Snapshot, at place) {
 	if b := s.bad(at); b != nil && b.czxid != 0 {
 		s.setBad(at, nil)
 	}
 }
 
-// goneLocked takes the end of a node, which another one may have replaced in the
-// same step.
+// goneLocked takes the deletion of a node. A later sighting of the same step may replace
+// the node.
 func (d *Directory) goneLocked(s *Snapshot, at place) {
 	s.setBad(at, nil)
 	if s.entry(at) != nil {
@@ -138,9 +136,8 @@ func (d *Directory) goneLocked(s *Snapshot, at place) {
 	}
 }
 
-// unreadableLocked notes which nodes cannot be read, which says nothing of their
-// instances: they stay as they were. Each node is told of once, until it can be read
-// again, or is gone.
+// unreadableLocked takes the nodes that cannot be read. Their instances stay unchanged.
+// Each node is reported once until it can be read again or was deleted.
 func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad) {
 	for _, b := range d.now.Bad {
 		switch isStill := all[b.at] != nil; {
@@ -156,9 +153,9 @@ func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad) {
 	}
 }
 
-// expireLocked takes the entries away whose time is over, and those that drain:
-// nobody picks these, and they have said that they would go. While the directory is
-// interrupted, nobody knows whether their nodes have come back.
+// expireLocked removes the entries whose node was deleted, if their grace is over or the
+// instance was drained. During an interruption it removes nothing, because the nodes may
+// have been re-created.
 func (d *Directory) expireLocked(s *Snapshot) {
 	if s.Interrupted {
 		return
@@ -171,8 +168,8 @@ func (d *Directory) expireLocked(s *Snapshot) {
 	}
 }
 
-// publishLocked makes a snapshot the present one, and has the next entry taken away
-// in time.
+// publishLocked makes s the current snapshot, and sets the timer for the next entry to
+// expire.
 func (d *Directory) publishLocked(s *Snapshot) {
 	d.expireLocked(s)
 	d.now, s = s, d.now
@@ -188,8 +185,8 @@ func (d *Directory) publishLocked(s *Snapshot) {
 	}
 }
 
-// expire is called when the time of an entry is over. If the directory was interrupted
-// or closed when the timer fired, the entry stays, and there is nothing to tell.
+// expire is called when the grace of an entry is over. The entry stays if the directory
+// is interrupted or closed.
 func (d *Directory) expire() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,8 +195,7 @@ func (d *Directory) expire() {
 	}
 }
 
-// stop says that what the directory has may be old from now on. Nothing is taken
-// away any more.
+// stop marks the directory as interrupted for good. No entry is removed from then on.
 func (d *Directory) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -11,79 +11,77 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// Entry is an instance as a Directory has it. Entries are shared: do not change
-// them.
+// Entry is an instance in a Directory. Entries are shared: do not change them.
 type Entry struct {
 	Instance
 
-	// Since is the czxid of the instance's node. An instance that has come back
-	// within the removal grace keeps the czxid of its first node.
+	// Since is the czxid of the instance's node. If the node is deleted and re-created
+	// within the removal grace, the instance keeps the czxid of the first node.
 	Since int64
 
-	// Session is the id of the session that owns the node; 0 if it is not
+	// Session is the id of the session that owns the node, or 0 if the node is not
 	// ephemeral.
 	Session int64
 
-	czxid int64 // the node's own
+	czxid int64 // of the current node
 	data  []byte
 }
 
-// isReplacedBy reports whether an instance has gone, and another one of its ID may
-// have come.
+// isReplacedBy reports whether an instance has left, and possibly another instance has
+// registered with its ID.
 func (e *Entry) isReplacedBy(other *Entry) bool { return other == nil || e.Since != other.Since }
 
-// isAs reports whether two entries say the same to a reader of Changes.
+// isAs reports whether two entries are equal to a reader of Changes.
 func (e *Entry) isAs(other *Entry) bool {
 	return e == other || e.Since == other.Since && bytes.Equal(e.data, other.data)
 }
 
-// isAt reports whether an instance is where another one of the same ID was.
+// isAt reports whether two instances with one ID have the same address and ports.
 func (e *Entry) isAt(other *Entry) bool { return identityOf(e.Instance) == identityOf(other.Instance) }
 
-// goesOnWith reports whether a node goes on with an instance: it is the same node,
-// or another one at the same address, which has come before the end of the entry.
-// Without a removal grace, every entry ends with its node.
+// goesOnWith reports whether a node continues an entry: the node is the entry's own, or
+// has the same address and was created before the entry ended. Without a removal grace,
+// every entry ends with its node.
 func (e *Entry) goesOnWith(was *Entry, grace time.Duration) bool {
 	return e.czxid == was.czxid || grace > 0 && e.isAt(was)
 }
 
-// Bad is a node that is no instance, though it should be one, or that could not be
-// read. An instance whose node cannot be read any more stays as it was.
+// Bad is a node that cannot be decoded or read. If the node of an instance becomes
+// unreadable, the instance stays in the directory unchanged.
 type Bad struct {
-	Service, ID string // the Service is empty for a node that is no service's
-	Path        string // the node's
-	Err         error  // the codec's, or why the node was not read
+	Service, ID string // Service is empty if the node belongs to no service
+	Path        string // of the node
+	Err         error  // the error of the codec or of the read
 
 	at           place
-	czxid, mzxid int64 // 0 if it was not read
+	czxid, mzxid int64 // 0 if the node was not read
 }
 
-// Snapshot is what a Directory has at one time. Snapshots are shared: do not
-// change them.
+// Snapshot is the state of a Directory at one time. Snapshots are shared: do not change
+// them.
 type Snapshot struct {
-	Entries []*Entry // ordered by their services and IDs
-	Bad     []*Bad   // nodes that are no instances, in the same order
+	Entries []*Entry // ordered by service and ID
+	Bad     []*Bad   // malformed and unreadable nodes, in the same order
 
-	// Zxid is the transaction as of which the directory is equal to the tree, but
-	// for the removal grace. It is 0 before the first Synced.
+	// Zxid is the transaction as of which the directory equals the tree, except for the
+	// removal grace. It is 0 before the first Synced.
 	Zxid int64
 
-	// Interrupted says that the snapshot may be old: there is no connection, or
-	// the directory has not caught up since, has ended, or may not read what it
-	// needs. Err is the refusal then.
+	// Interrupted means that the snapshot may be old: the client is not connected, or
+	// the directory has not caught up yet, has ended, or may not read its path. In the
+	// last case, Err is the refusal.
 	Interrupted bool
 	Err         error
 
-	// Filled says that the directory was filled. Without that, no entries mean
-	// nothing.
+	// Filled means that the directory was filled. Until then, it has no entries.
 	Filled bool
 
 	pickers sync.Once
 	picked  []Instance
 }
 
-// Instances returns those that want to be picked: all that are not Disabled.
-// The slice is the same with each call.
+// Instances returns all instances that are not Disabled. Each call returns the same
+// slice.
 func (s *Snapshot) Instances() []Instance {
 	s.pickers.Do(func() {
 		for _, e := range s.Entries {
@@ -116,10 +114,10 @@ func (s *Snapshot) Of(service string) []*Entry {
 	return s.Entries[first:last:last]
 }
 
-// place says whose a node is.
+// place is the service and ID of a node.
 type place struct{ service, id string }
 
-// order compares a place with another one, by service and ID.
+// order compares two places by service and ID.
 func (p place) order(other place) int {
 	return cmp.Or(cmp.Compare(p.service, other.service), cmp.Compare(p.id, other.id))
 }
@@ -129,7 +127,7 @@ func (e *Entry) place() place { return place{e.Service, e.ID} }
 func entryAt(e *Entry, p place) int { return e.place().order(p) }
 func badAt(b *Bad, p place) int     { return b.at.order(p) }
 
-// next returns a snapshot that can be changed, and is as this one.
+// next returns a copy that can be changed.
 func (s *Snapshot) next() *Snapshot {
 	return &Snapshot{
 		Entries: slices.Clone(s.Entries), Bad: slices.Clone(s.Bad),
@@ -145,7 +143,7 @@ func (s *Snapshot) entry(at place) *Entry {
 	return nil
 }
 
-// bad is entry for a node that is no instance.
+// bad returns the Bad node at a place, or nil.
 func (s *Snapshot) bad(at place) *Bad {
 	if i, found := slices.BinarySearchFunc(s.Bad, at, badAt); found {
 		return s.Bad[i]
@@ -153,14 +151,13 @@ func (s *Snapshot) bad(at place) *Bad {
 	return nil
 }
 
-// setEntry puts an entry into its place, or takes it away if e is nil.
+// setEntry sets the entry at a place, or removes the entry if e is nil.
 func (s *Snapshot) setEntry(at place, e *Entry) { s.Entries = set(s.Entries, at, e, entryAt) }
 
-// setBad is setEntry for a node that is no instance.
+// setBad sets the Bad node at a place, or removes it if b is nil.
 func (s *Snapshot) setBad(at place, b *Bad) { s.Bad = set(s.Bad, at, b, badAt) }
 
-// set puts a value into its place in an ordered list, or takes the one that is
-// there away.
+// set sets the value at a place of an ordered list, or removes it if v is nil.
 func set[T any](list []*T, at place, v *T, compare func(*T, place) int) []*T {
 	i, found := slices.BinarySearchFunc(list, at, compare)
 	switch {
@@ -174,17 +171,17 @@ func set[T any](list []*T, at place, v *T, compare func(*T, place) int) []*T {
 	return list
 }
 
-// sighting is what a step of the cache tells of one node.
+// sighting is one node in a step of the cache.
 type sighting struct {
 	at     place
 	gone   bool
-	folder bool   // there is something below it, and that is all that is known
-	entry  *Entry // an instance; or nil
-	bad    *Bad   // a node that is none and should be; or nil
+	folder bool   // the node has a child; nothing else is known
+	entry  *Entry // nil if the node is no instance
+	bad    *Bad   // nil unless the node is malformed
 }
 
-// see returns what a codec makes of a node: neither of both for one that the
-// format does not take for an instance, and for one that has children.
+// see decodes a node. The result has neither an entry nor a Bad if the node is not meant
+// to be an instance, or is malformed but has children.
 func see(codec Codec, at place, node cache.Node) (s sighting) {
 	s.at = at
 	i, err := codec.Decode(at.service, at.id, node.Data)

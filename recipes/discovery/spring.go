@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// statusLabel is where Spring says whether an instance wants to be picked.
+// statusLabel is Spring's label that says whether an instance wants to be picked.
 const (
 	statusLabel = "instance_status"
 	statusUp    = "UP"
@@ -18,13 +18,14 @@ const (
 
 // SpringCodec is the format of Spring Cloud Zookeeper, whose base is /services.
 //
-// An instance needs an address and a port: without one, Spring's readers fail
-// for the whole service. Metadata are Spring's. Their instance_status says
-// whether the instance is Disabled, and Disabled decides what is written there.
-// Without a URISpec, Spring's own is written, on the TLS port if there is one.
+// An instance needs address and port: without them, Spring's readers fail for the whole
+// service. Metadata are Spring's metadata. Decode sets Disabled by the label
+// instance_status, and Encode sets instance_status by Disabled. Without a URISpec, Encode
+// writes Spring's default, with the TLS port if there is one.
 //
-// Payload is what Spring writes around the metadata. Of it, Encode takes the id
-// of Spring's application context. Without one, it is the instance's.
+// Payload is the object that Spring writes around the metadata. Encode takes only the id
+// of Spring's application context from Payload; without that, the id is the instance's
+// ID.
 func SpringCodec() Codec { return spring{} }
 
 type spring struct{ plainTree }
@@ -66,7 +67,7 @@ func isIPv6(address string) bool {
 	return err == nil && ip.Is6()
 }
 
-// contextID returns the id that the payload of an instance has, if it has one.
+// contextID returns the id in the payload of an instance, if any.
 func contextID(i Instance) (string, error) {
 	var payload labelled
 	if len(i.Payload) > 0 && unmarshal(i.Payload, &payload) != nil {
@@ -75,7 +76,7 @@ func contextID(i Instance) (string, error) {
 	return cmp.Or(payload.ID, i.ID), nil
 }
 
-// withStatus returns the metadata with a status that fits to Disabled.
+// withStatus returns the metadata with the status that Disabled requires.
 func withStatus(i Instance) map[string]string {
 	labels := map[string]string{statusLabel: ""}
 	maps.Copy(labels, i.Metadata)
@@ -94,7 +95,7 @@ func (spring) Decode(service, name string, data []byte) (Instance, error) {
 	return decodeJava(service, name, data, "spring")
 }
 
-// labelled is the payload of Spring and of Dubbo, which have equal classes.
+// labelled is the payload of Spring and Dubbo, whose classes have the same fields.
 type labelled struct {
 	Class    string     `json:"@class"`
 	ID       string     `json:"id"`
@@ -102,8 +103,8 @@ type labelled struct {
 	Metadata javaLabels `json:"metadata"`
 }
 
-// javaLabels are labels as Jackson reads them: a number or a boolean is a text, and null
-// is no label.
+// javaLabels are labels as Jackson reads them: numbers and booleans become strings, and a
+// null is no label.
 type javaLabels map[string]string
 
 func (l *javaLabels) UnmarshalJSON(raw []byte) error {
@@ -127,9 +128,9 @@ func (l *javaLabels) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// withLabels returns an instance with the metadata in its payload, and with what the
-// status among them says if the format is Spring's. Curator's format has no labels. A
-// payload that is no object has none: in Java, it fails the whole service.
+// withLabels returns an instance with the metadata of its payload and, in Spring's
+// format, with Disabled by the status. Curator's format has no labels. A payload that is
+// not an object has no labels; in Java, such a payload fails the whole service.
 func withLabels(i Instance, format string) (Instance, error) {
 	if format == "curator" || len(i.Payload) == 0 || i.Payload[0] != '{' {
 		return i, nil
