@@ -1,16 +1,16 @@
-// Package shared has values that all processes share, and that each of them
-// hears of when they change: limits, switches, settings.
+// Package shared has values that many processes share and follow, such as limits,
+// switches and settings.
 //
 //	limit, err := shared.NewCount(client, "/limit", 10) // 10 if nothing is set
 //	if err != nil {
 //		return err
 //	}
 //	defer limit.Close()
-//	for now, err := range limit.Changes(ctx) { // begins with the present value
+//	for now, err := range limit.Changes(ctx) { // begins with the current value
 //		var undecoded *codec.DecodeError
 //		switch {
 //		case errors.As(err, &undecoded):
-//			log.Print(err) // somebody has written no number; the loop goes on
+//			log.Print(err) // the data are not a number; the loop goes on
 //		case err != nil:
 //			return err
 //		default:
@@ -25,78 +25,72 @@
 //   - [NewValue] with [codec.JSON], or a codec of yours, is a value of any
 //     type.
 //
-// Java processes that use Curator can share all of them, if they know the
-// codec.
+// Processes that use Java Curator can share all of these values, if they know the codec.
 //
-// A value of package atomic does not follow its node, so that each Load asks
-// the server. It is for values that many processes change: what goroutines add
-// to a number at the same time is one write, and receipts tell what has become of
-// a write whose reply was lost. Both kinds may use one path, with the same codec.
+// A value of package atomic does not follow its node, so each Load sends a request. Use
+// package atomic for values that many processes change: it combines concurrent Adds into
+// one write, and its receipts resolve writes whose reply was lost. Both packages may use
+// the same path with the same codec.
 //
-// [Value.Get] reads from memory, and [Value.Refresh] asks the server. A Value
-// never goes back to an older value, also when it moves to a server that lags
-// behind. [Value.Set] writes whatever is there. [Value.TrySet] writes only over
-// the value that it is given. [Value.Update] is a loop of that, which loses
-// nobody's change:
+// [Value.Get] reads from memory, and [Value.Refresh] asks the server. A Value never goes
+// back to an older value, even when the client moves to a server that lags.
+// [Value.Set] overwrites any value. [Value.TrySet] writes only if the node still has the
+// given value. [Value.Update] repeats TrySet until it succeeds, so no change is lost:
 //
 //	now, err := limit.Update(ctx, func(old int32) (int32, error) { return old + 1, nil })
 //
-// A write whose reply is lost is looked up. If nothing tells its outcome, the
-// error matches framework.ErrOutcomeUnknown. No write is applied twice, and
-// none is reported as not applied if it was.
+// If the reply to a write is lost, the Value reads the node to learn the outcome. If the
+// node does not show the outcome, the error matches framework.ErrOutcomeUnknown. No write
+// is applied twice, and no applied write is reported as not applied.
 //
 // # When the session is lost
 //
-// A Value outlives sessions. It shows what it knew, and reads the node again
-// when there is a connection, in the same session or in the next. A write that
-// is under way when the session is lost returns framework.ErrOutcomeUnknown,
-// and may still be applied.
+// A Value survives the loss of a session. It keeps the last known value, and reads the
+// node again on the next connection, in the same or in a new session. A write in flight
+// at the loss returns framework.ErrOutcomeUnknown, and may still be applied.
 //
-// Get works without a connection. A call that asks the server fails with
-// framework.ErrNotConnected when there has been no connection for the client's
-// connection timeout.
+// Get works without a connection. A call that sends a request fails with
+// framework.ErrNotConnected if there has been no connection for the client's connection
+// timeout.
 //
-// # When somebody deletes the node
+// # When the node is deleted
 //
-// [Versioned.Exists] is false then, and the seed stands for the missing value.
-// The next Set or TrySet creates the node, in this process or in another, and
-// all Values see it. Java Curator keeps the old value in this case, until it
-// hears of the node again after a reconnect.
+// If another client deletes the node, [Versioned.Exists] is false, and Value is the seed.
+// The next Set or TrySet of any process creates the node again, and all Values see it.
+// In this case, Java Curator keeps the old value until it reads the node after a
+// reconnect.
 //
 // # What a write costs
 //
-// A Set waits for one request. The Value reads its own change back with another
-// one, for which nobody waits: a write uses up the watch that waits for the
-// changes of others, and a read sets it again. A hundred Sets at once cost one or
-// two such reads, and a hundred Sets one after the other cost a hundred.
+// A Set waits for one request. In the background, the Value reads its own write back,
+// because a write uses up the watch that waits for the changes of other clients, and
+// only a read sets the watch again. A hundred concurrent Sets cost one or two such reads;
+// a hundred consecutive Sets cost a hundred.
 //
-// A persistent watch would not save these reads. It costs one more request in the
-// beginning, and servers before 3.9 do not say which write an event is about. Worse,
-// the event of a write arrives before the reply to it. To leave the read out, a Value
-// would have to wait for that reply at each event, and would learn of the changes of
-// other clients later.
+// A persistent watch would not save these reads. It costs one more request at the start,
+// and servers before 3.9 do not say which write an event is about. Besides, the event of
+// a write arrives before the reply. To save the read, a Value would have to wait for the
+// reply at each event, and would see the changes of other clients later.
 //
 // # Limits
 //
-//   - A Value may miss values that are overwritten soon.
-//   - Two writers of the same bytes are not told apart when a reply is lost, so
-//     that TrySet returns framework.ErrOutcomeUnknown. If the data names its writer,
-//     Refresh shows who was the last one.
-//   - ZooKeeper compares versions, which begin anew with each node. TrySet over
-//     a node that was re-created, and has the same version, takes effect. If
-//     this Value had not heard of the new node before, it returns
-//     [ErrNodeReplaced].
-//   - After 2^32 - 1 writes, the version of a node is -1 on older servers,
-//     which TrySet refuses.
-//   - Servers with local sessions (localSessionsEnabled) check less of where a
-//     request comes from. Lost replies were not tested with them.
-//   - An ensemble that was set back to an older state, from a backup, sets the
-//     Value back as well. The log has a warning.
+//   - A Value may miss a value that is soon overwritten.
+//   - If a reply is lost and the node has the bytes that TrySet was to write, another
+//     client may have written them. TrySet then returns framework.ErrOutcomeUnknown. If
+//     the data contain the name of the writer, Refresh shows who wrote last.
+//   - ZooKeeper compares versions, and each new node begins with version 0. TrySet
+//     succeeds on a re-created node with the same version. If this Value had not seen the
+//     new node before, TrySet returns [ErrNodeReplaced].
+//   - On older servers, the version of a node is -1 after 2^32 - 1 writes. TrySet refuses
+//     that version.
+//   - Servers with local sessions (localSessionsEnabled) check less about the origin of a
+//     request. Lost replies were not tested on such servers.
+//   - If an ensemble is restored from an old backup, the Value goes back, too, and logs
+//     a warning.
 //
-// Deletions, errors that last and the end of a Value are in the log of the
-// client, with the attributes curator.znode.path and curator.cause. Package
-// tracing counts changes, reads after an interruption, and data that cannot be
-// decoded; see [HookSharedValue].
+// The client's log has deletions, persistent errors and the end of a Value, with the
+// attributes curator.znode.path and curator.cause. Package tracing counts changes,
+// re-reads after interruptions, and data that cannot be decoded; see [HookSharedValue].
 //
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //

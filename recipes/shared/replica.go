@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// replica is what this process knows of the node. One goroutine, in live, reads
-// the node again and again. Writes tell of what they have done.
+// replica has the latest snapshot of the node that this Value knows. One goroutine, in
+// live, reads the node whenever it may have changed. Writes add their own results.
 type replica struct {
 	sharednode.Node
 	events event.Source
@@ -24,7 +24,7 @@ type replica struct {
 	loop follow.Loop // live's
 
 	mu     sync.Mutex           // protects the following fields
-	now    *sharednode.Snapshot // nil until something is known
+	now    *sharednode.Snapshot // the latest; nil until there is one
 	synced bool                 // live has read the node, and created it if it was missing
 }
 
@@ -35,7 +35,7 @@ func newReplica(client *framework.Client, path string, seed []byte) (*replica, e
 	}
 	r.loop.Recovery = follow.Recovery{
 		Client: client, What: "shared value", About: r.events.Path,
-		Outlasts: follow.RefusedCredentials, // nobody else relies on what this process knows
+		Outlasts: follow.RefusedCredentials, // no other client relies on this Value
 	}
 	r.life = follow.Life{Client: client, Closed: ErrClosed, Run: r.live, Finish: r.finish, GaveUp: r.loop.GaveUp}
 	if err := r.life.Start(); err != nil {
@@ -44,23 +44,23 @@ func newReplica(client *framework.Client, path string, seed []byte) (*replica, e
 	return r, nil
 }
 
-// latest returns what is known, or nil.
+// latest returns the latest snapshot, or nil.
 func (r *replica) latest() *sharednode.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-// wasRead reports whether live has read the node. A Refresh may have done so
-// before, which does not create it.
+// wasRead reports whether live has read the node. A Refresh may have read the node
+// before that, but does not create it.
 func (r *replica) wasRead() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.synced
 }
 
-// untilClosed returns a context for the requests of a call. It ends with ctx,
-// and with the Value. The caller must call done.
+// untilClosed returns a context for the requests of a call, which ends with ctx or with
+// the Value. The caller must call done.
 func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func()) {
 	calling, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(r.life.Over(), func() { cancel(r.life.Err()) })
@@ -70,19 +70,19 @@ func (r *replica) untilClosed(ctx context.Context) (calling context.Context, don
 	}
 }
 
-// verdict says what follows a read.
-type verdict int
+// readResult says what to do after a read.
+type readResult int
 
 const (
-	accepted  verdict = iota // what is known is as new as the read
-	unordered                // what is known has changed during the read: read again
-	doubtful                 // older than what was known before: ask the server to catch up, and read again
+	accepted  readResult = iota // the latest snapshot is as new as the read
+	unordered                   // the latest snapshot has changed during the read: read again
+	doubtful                    // the read is older than the latest snapshot: ask the server to catch up, and read again
 )
 
-// accept takes what a read has seen, if it is newer than what is known. Base is
-// what was known when the read began. After a sync, what was read is true even
-// if it is older: the ensemble was set back.
-func (r *replica) accept(s, base *sharednode.Snapshot, afterSync bool) (v verdict, setBack bool) {
+// accept takes the snapshot s of a read if s is newer than the latest snapshot. base is
+// the latest snapshot when the read began. A read after a sync is right even if it is
+// older: the ensemble was set back.
+func (r *replica) accept(s, base *sharednode.Snapshot, afterSync bool) (v readResult, setBack bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -105,8 +105,8 @@ func (r *replica) accept(s, base *sharednode.Snapshot, afterSync bool) (v verdic
 	return accepted, setBack
 }
 
-// wrote takes what a write of ours has left, and reports whether the order of
-// that and of what is known is certain.
+// wrote takes the snapshot after a write of this Value, and reports whether its order
+// relative to the latest snapshot is certain.
 func (r *replica) wrote(s *sharednode.Snapshot) (certain bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +117,7 @@ func (r *replica) wrote(s *sharednode.Snapshot) (certain bool) {
 	return s.Same(r.now) || s.IsBefore(r.now)
 }
 
-// takeLocked takes a snapshot for what is known.
+// takeLocked replaces the latest snapshot.
 func (r *replica) takeLocked(s *sharednode.Snapshot) {
 	if r.now != nil {
 		r.events.Emit(eventChanged, nil)
@@ -133,21 +133,21 @@ func (r *replica) finish(why error) {
 	r.life.End(why)
 }
 
-// live reads the node, and again whenever its watch has fired, and when the
-// connection was interrupted. It returns the error that ends it.
+// live reads the node, and reads it again whenever the watch has fired or the connection
+// was interrupted. It returns the error that ends the Value.
 func (r *replica) live(ctx context.Context) error {
 	var watch *framework.Watch
 	defer func() { stopWatch(watch) }()
 	r.loop.Look = func(inSession context.Context, _ *framework.Session) error {
 		next, interrupted, err := r.look(inSession)
-		stopWatch(watch) // not before: the next one joins it, if it has not fired
+		stopWatch(watch) // not before: while a next watch waits, the server's watch is not removed
 		if watch = next; err != nil {
 			return err
 		}
 		r.noteRead()
 		select {
 		case <-watch.Done():
-		case <-interrupted: // the end of the session closes it, too; the next look notices that
+		case <-interrupted: // also closed by the end of the session, which the next look notices
 			r.events.Emit(eventReadAgain, nil)
 		case <-ctx.Done():
 			return reason.OfContext(ctx)
@@ -163,8 +163,8 @@ func stopWatch(w *framework.Watch) {
 	}
 }
 
-// look takes what the node is now, with a watch for what follows. The channel
-// is closed when the connection is interrupted after that.
+// look reads the node and sets a watch for its next change. The channel is closed when
+// the connection is interrupted after the read.
 func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-chan struct{}, err error) {
 	defer func() {
 		if err != nil {
@@ -198,8 +198,9 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 	}
 }
 
-// readW reads the node, and sets a watch for its next change. If it does not
-// exist, the watch is for its creation, or it is created with the seed.
+// readW reads the node, and sets a watch for its next change. If the node does not exist,
+// readW creates it with the seed if orSeed is true, and sets a watch for its creation
+// otherwise.
 func (r *replica) readW(ctx context.Context, orSeed bool) (*sharednode.Snapshot, *framework.Watch, error) {
 	if orSeed {
 		return r.ReadSeeded(ctx, r.seed, true)
@@ -217,8 +218,8 @@ func (r *replica) noteRead() {
 	}
 }
 
-// warnOf logs what an operator may want to know.
-func (r *replica) warnOf(now, base *sharednode.Snapshot, v verdict, setBack bool) {
+// warnOf logs a deletion of the node, and an ensemble that was set back.
+func (r *replica) warnOf(now, base *sharednode.Snapshot, v readResult, setBack bool) {
 	switch {
 	case v != accepted || now.Same(base):
 	case setBack:
@@ -228,8 +229,8 @@ func (r *replica) warnOf(now, base *sharednode.Snapshot, v verdict, setBack bool
 	}
 }
 
-// changes yields what is known, and each later state. An error is the last
-// element.
+// changes yields the latest snapshot and each later snapshot. If the Value ends, the last
+// element has the error.
 func (r *replica) changes(ctx context.Context) iter.Seq2[*sharednode.Snapshot, error] {
 	return func(yield func(*sharednode.Snapshot, error) bool) {
 		var told *sharednode.Snapshot

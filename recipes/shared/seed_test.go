@@ -33,7 +33,7 @@ func TestRefreshBeforeTheSeed(t *testing.T) {
 		require.NoError(t, n.WaitSynced(t.Context()))
 		require.Equal(t, int32(7), w.onServer(t, "/n"))
 		require.True(t, get(t, n).Exists)
-		require.NotContains(t, log.String(), "deleted by somebody else")
+		require.NotContains(t, log.String(), "deleted by another client")
 	})
 }
 

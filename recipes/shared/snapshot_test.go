@@ -22,7 +22,7 @@ func TestReadsAreOrderedByTransactions(t *testing.T) {
 	for name, test := range map[string]struct {
 		now, base, read *sharednode.Snapshot
 		afterSync       bool
-		want            verdict
+		want            readResult
 		setBack, taken  bool
 	}{
 		"first":                            {read: at(1, 0), want: accepted, taken: true},

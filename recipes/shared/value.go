@@ -14,59 +14,55 @@ import (
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
-// Value is a value that all processes share: the data of one node, followed by
-// watch. It is safe for concurrent use and must be closed. The zero Value
-// cannot be used: NewValue makes one.
+// Value is a shared value: the data of one node, which the Value follows with a watch. A
+// Value is safe for concurrent use, and must be closed. The zero Value cannot be used;
+// NewValue makes one.
 type Value[T any] struct {
 	node    *replica
 	codec   codec.Codec[T]
 	seed    T
-	decoded atomic.Pointer[decoded[T]] // the last snapshot that was asked for
+	decoded atomic.Pointer[decoded[T]] // the last decoded snapshot
 }
 
-// Count is a shared number, in the encoding of Curator's SharedCount. The zero
-// Count cannot be used: NewCount makes one.
+// Count is a shared number in the encoding of Curator's SharedCount. The zero Count
+// cannot be used; NewCount makes one.
 type Count = Value[int32]
 
 // Versioned is a value as of one transaction.
 type Versioned[T any] struct {
-	// Value is shared by all who have asked for it, and must not be changed. It
-	// is the seed if there is no node.
+	// Value is the seed if the node does not exist. All callers get the same Value, and
+	// must not change it.
 	Value T
 
-	// Exists is false if there is no node. Version, Mzxid and Czxid are zero
-	// then.
+	// Exists is false if the node does not exist. Then Version, Mzxid and Czxid are 0.
 	Exists bool
 
-	// Version counts the writes of the node. It can wrap, and begins anew when
-	// somebody deletes and re-creates the node. Only Mzxid tells which of
-	// two values is newer.
+	// Version counts the writes of the node. Version can wrap, and a re-created node
+	// begins with 0 again. To learn which of two values is newer, compare Mzxid.
 	Version int32
 	Mzxid   int64 // the transaction that wrote the value
 	Czxid   int64 // the transaction that created the node
 }
 
-// NewCount returns a number. See NewValue. Data that does not have four bytes
-// is a *codec.DecodeError.
+// NewCount returns a shared number; see NewValue. Data that are not four bytes long
+// cause a *codec.DecodeError.
 func NewCount(c *framework.Client, path string, seed int32) (*Count, error) {
 	return newValue("new count", c, path, codec.Int32(), seed)
 }
 
-// NewValue returns the value of the node with this path, and begins to follow
-// it. It does not wait for that; WaitSynced does. If the node does not exist
-// then, it is created with the seed, and missing parents as containers. It is
-// created again if somebody deletes it before it was read, and after that only
-// by Set and TrySet.
+// NewValue returns the value of the node with this path, and follows the node in the
+// background; WaitSynced waits for the first read. If the node does not exist at the
+// first read, the Value creates it with the seed, and missing parents as containers.
+// After the first read, only Set and TrySet create the node.
 //
-// A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
-// other such argument is a *framework.ConfigError. A seed that the codec cannot
-// encode, or cannot decode again, is the codec's error. A closed client is
-// framework.ErrClosed.
+// The error matches zk.ErrInvalidPath for an invalid path, is a *framework.ConfigError
+// for another invalid argument, is the codec's error for a seed that the codec cannot
+// encode and decode again, and matches framework.ErrClosed if the client is closed.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T) (*Value[T], error) {
 	return newValue("new value", c, path, codec, seed)
 }
 
-// newValue is the constructor that the user has called by the name op.
+// newValue is NewValue. op is the name of the constructor in errors.
 func newValue[T any](op string, c *framework.Client, path string, codec codec.Codec[T], seed T) (*Value[T], error) {
 	r := &replica{Node: sharednode.Node{Path: path}} // for errors
 	switch {
@@ -82,7 +78,7 @@ func newValue[T any](op string, c *framework.Client, path string, codec codec.Co
 	if err != nil {
 		return nil, r.errorOf(op, fmt.Errorf("seed: %w", err))
 	}
-	if seed, err = codec.Decode(data); err != nil { // a copy, which the caller cannot change
+	if seed, err = codec.Decode(data); err != nil { // a copy that the caller cannot change
 		return nil, r.errorOf(op, fmt.Errorf("encoded seed: %w", err))
 	}
 	if r, err = newReplica(c, path, data); err != nil {
@@ -91,22 +87,22 @@ func newValue[T any](op string, c *framework.Client, path string, codec codec.Co
 	return &Value[T]{node: r, codec: codec, seed: seed}, nil
 }
 
-// WaitSynced waits until the node was read, or created, for the first time. The
-// error matches ctx's, or is Err's.
+// WaitSynced waits until the node was read or created for the first time. Its error
+// matches the error of ctx, or is the error of Err.
 func (v *Value[T]) WaitSynced(ctx context.Context) error {
 	return v.node.errorOf("wait synced", v.node.life.Wait(ctx, v.node.wasRead))
 }
 
-// Get returns the newest value that this client knows of, from memory. It never
-// returns an older one than before. It lags behind by the time of a request,
-// and in an outage by as long as that lasts.
+// Get returns the newest value that this client knows, from memory, and never an older
+// value than before. The value lags behind the server by a round trip, and by the whole
+// of an outage.
 //
-// Somebody may have deleted the node. There is no value then: Exists is false,
-// and Value is the seed. The next Set or TrySet creates the node.
+// If the node was deleted, Exists is false, and Value is the seed. The next Set or TrySet
+// creates the node.
 //
-// The error matches ErrNotSynced before the first read, and is a
-// *codec.DecodeError for data that is no value; the other fields are set then.
-// The last value can still be read after the Value has ended.
+// Before the first read, the error matches ErrNotSynced. If the data cannot be decoded,
+// the error is a *codec.DecodeError, and all fields except Value are set. After the Value
+// has ended, Get returns the last value.
 func (v *Value[T]) Get() (Versioned[T], error) {
 	s := v.node.latest()
 	if s == nil {
@@ -115,9 +111,9 @@ func (v *Value[T]) Get() (Versioned[T], error) {
 	return v.versioned(s)
 }
 
-// Refresh asks the server to catch up, and returns a value that is as new as
-// this call. Leaders have the exceptions that framework.Client.Sync lists. It
-// costs two requests. The error is a request's, or Get's.
+// Refresh asks the server to catch up, and returns a value that is as new as the call,
+// with the exceptions that framework.Client.Sync has. Refresh costs two requests. It
+// returns the error of a request or of Get.
 func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 	return v.refresh(ctx, "refresh")
 }
@@ -135,16 +131,15 @@ func (v *Value[T]) refresh(ctx context.Context, op string) (Versioned[T], error)
 	return v.Get()
 }
 
-// Set writes a value, whatever is there, and creates the node if it does not
-// exist. It waits for one request, and for two if the node does not exist. The
-// package documentation says what else a write costs.
+// Set writes a value over any value, and creates the node if it does not exist. Set waits
+// for one request, or for two if the node does not exist. The package documentation says
+// what else a write costs.
 //
-// If the reply is lost and the session lives on, Set looks at the node. It
-// succeeds if the node has this value, and writes again if nobody has written
-// meanwhile. Otherwise, and if the session or ctx ends before, the error
-// matches framework.ErrOutcomeUnknown. The creation of a missing node is never
-// requested again, so that its outcome is unknown unless the node has this
-// value. Set never writes twice.
+// If the reply is lost and the session lives on, Set reads the node. If the node has this
+// value, Set returns nil; if the node is unchanged, Set writes again. Otherwise, and if
+// the session or ctx ends first, the error matches framework.ErrOutcomeUnknown. Set never
+// repeats the creation of a missing node, so a lost reply to it also leads to
+// framework.ErrOutcomeUnknown unless the node has this value. Set is never applied twice.
 func (v *Value[T]) Set(ctx context.Context, value T) error {
 	_, err := v.set(ctx, value)
 	return err
@@ -161,30 +156,28 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, er
 	return s, v.node.errorOf("set", err)
 }
 
-// TrySet writes a value if the node still has the previous one: a Versioned
-// that this Value, or another one of the path, has returned. If that does not
-// exist, such as in the zero Versioned, the node must not exist either, and is
-// created. It waits for one request, or for none if a newer value is known
-// already.
+// TrySet writes a value if the node still has the previous value, which this Value or
+// another Value of the path has returned. If previous does not exist, as in the zero
+// Versioned, then the node must not exist, and TrySet creates it. TrySet waits for one
+// request, or for none if the Value already knows a newer value.
 //
-// TrySet returns the value that the node has then, and whether it is this one:
+// TrySet returns the value that the node has afterwards, and ok:
 //
-//   - If ok is true, this call has written it.
-//   - If ok is false and err is nil, it has not. The value that is returned is
-//     the one that is in the way.
-//   - If the error matches framework.ErrOutcomeUnknown, the reply was lost, and
-//     the node does not tell whose write it shows. That is so if the node has the
-//     same bytes, which another writer may have written, if others have written
-//     since, and if the session or ctx ended before TrySet could look.
-//     Otherwise TrySet finds out. The creation of a missing node whose reply is
-//     lost is always of unknown outcome.
-//   - If the error is a *codec.DecodeError, the codec cannot read the value
-//     that the node has then. Value is zero, the other fields and ok are as
-//     they are without an error, and TrySet can be called with the result.
+//   - If ok is true, this call has written the value.
+//   - If ok is false and err is nil, the node has another value, which TrySet returns.
+//   - If the error matches framework.ErrOutcomeUnknown, the reply was lost, and the node
+//     does not show whose write it has: the node has the same bytes, which another client
+//     may have written; or other clients have written since; or the session or ctx ended
+//     before TrySet could read the node. A lost reply to the creation of a missing node
+//     always leads to this error.
+//   - If the error is a *codec.DecodeError, the codec cannot decode the node's value.
+//     Value is zero, ok and the other fields are as without the error, and TrySet may be
+//     called with the result.
 //   - If the error matches ErrNodeReplaced, ok is true.
 //
-// A previous version of -1 is an error that matches zk.ErrBadArguments: servers
-// take it for any version. It comes after 2^32 writes, and Set overcomes it.
+// For a previous version of -1, the error matches zk.ErrBadArguments, because servers
+// take -1 for any version. A node has that version after 2^32 - 1 writes, and Set writes
+// over it.
 func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (now Versioned[T], ok bool, err error) {
 	return v.trySet(ctx, "try set", previous, value)
 }
@@ -208,12 +201,13 @@ func (v *Value[T]) trySet(ctx context.Context, op string, previous Versioned[T],
 	return now, ok, v.node.errorOf(op, err)
 }
 
-// Changes returns the present value, once the node was read, and then each
-// later one. A slow reader holds up nobody: it misses values in between, and
-// never the last. No value is older than the one before it.
+// Changes returns the current value, as soon as the node was read, and then each later
+// value. A slow reader holds up neither the Value nor other readers: it misses values in
+// between, but never the latest. No value is older than the value before it.
 //
-// Data that is no value comes with a *codec.DecodeError, and the loop goes on.
-// Any other error is the last element: Err's. The end of ctx is no error.
+// If the data cannot be decoded, the element has a *codec.DecodeError, and the loop goes
+// on. If the Value ends, the last element has the error of Err. If ctx ends, the loop ends
+// without an error.
 func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 	return func(yield func(Versioned[T], error) bool) {
 		for s, err := range v.node.changes(ctx) {
@@ -228,35 +222,34 @@ func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 	}
 }
 
-// Close ends the Value, withdraws its watch and returns when nothing of it goes on.
-// The node stays. In an outage, Close returns nil at once, and deletes nothing; see
-// "How a call ends a node" in the index of the recipes. Calls under way return soon
-// after, with an error that matches ErrClosed, and framework.ErrOutcomeUnknown if a
-// write was sent. Close may be called more than once, and always returns nil. A client
-// that is closed closes its Values.
+// Close ends the Value, removes its watch, and returns when its goroutine has ended. The
+// node stays. In an outage, Close returns nil at once, and deletes nothing; see "How a
+// call ends a node" in the index of the recipes. Running calls return soon after, with an
+// error that matches ErrClosed, and framework.ErrOutcomeUnknown if a write was sent.
+// Close may be called more than once, and always returns nil. Closing the client closes
+// its Values.
 func (v *Value[T]) Close() error {
 	v.node.life.Close()
 	return nil
 }
 
-// Done is closed when the Value has ended, for the reason that Err returns.
+// Done is closed when the Value has ended. Err then returns the reason.
 func (v *Value[T]) Done() <-chan struct{} { return v.node.life.Gone() }
 
-// Err returns nil while the Value works. After that it is an error that matches
-// ErrClosed, framework.ErrClosed, or a refusal that waiting does not cure, such
-// as zk.ErrNoAuth. Outages, losses of the session, servers in trouble and
-// refused credentials do not end it.
+// Err returns nil until the Value has ended. Then the error matches ErrClosed,
+// framework.ErrClosed, or is a refusal that no retry can cure, such as zk.ErrNoAuth.
+// Outages, lost sessions, failures of servers and refused credentials do not end a Value.
 func (v *Value[T]) Err() error { return v.node.ended(v.node.life.Err()) }
 
-// decoded is what the codec has made of a snapshot.
+// decoded is a decoded snapshot.
 type decoded[T any] struct {
 	of  *sharednode.Snapshot
 	now Versioned[T]
 	err error
 }
 
-// versioned decodes a snapshot, unless it is the one that was decoded last. Readers
-// that meet may call the codec more than once.
+// versioned decodes a snapshot, unless it was the last to be decoded. Concurrent readers
+// may each call the codec.
 func (v *Value[T]) versioned(s *sharednode.Snapshot) (Versioned[T], error) {
 	if !s.Exists {
 		return Versioned[T]{Value: v.seed}, nil
@@ -281,23 +274,23 @@ func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {
 	return now, nil
 }
 
-// Update changes the value by a function of the user's, and returns what it has
-// written. The function is called with the value of that moment, which is the
-// seed if there is no node. What it returns is written if the node still has
-// that value. If somebody else has written meanwhile, the function is called
-// again with the new value, after a pause that grows up to a second. So no
-// change by Update gets lost, and the function should have no other effect. It is
-// called on the caller's goroutine, and must not change the value that it is
-// given. There is one exception: if somebody deletes the node and makes it anew at
-// that moment, Update may write over it, and the error matches ErrNodeReplaced.
+// Update changes the value by a function, and returns the value it has written. Update
+// calls change with the current value, or with the seed if the node does not exist, and
+// writes the result if the node still has that value. If another client was faster,
+// Update calls change again with the new value, after a pause that grows up to a second.
+// So no change by Update is lost, with one exception: if the node is deleted and
+// re-created at that moment, Update may write over the new node, and the error matches
+// ErrNodeReplaced.
 //
-// Update costs three requests, and one or two more for each time that somebody
-// else was first. These are its errors:
+// change may be called several times, in the caller's goroutine. It should have no side
+// effects, and must not change its argument.
 //
-//   - The function's, if it fails. Nothing is written then.
-//   - Those of Refresh and TrySet: a *codec.DecodeError for data that is no
-//     value, ErrNodeReplaced, and framework.ErrOutcomeUnknown if nobody knows
-//     whether the value was written.
+// Update costs three requests, and one or two more for each time that another client was
+// faster. Its errors are:
+//
+//   - the error of change, and then nothing is written;
+//   - the errors of Refresh and TrySet: a *codec.DecodeError, ErrNodeReplaced, and
+//     framework.ErrOutcomeUnknown if the outcome of the write is unknown.
 func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (now Versioned[T], err error) {
 	const op = "update"
 	if change == nil {
@@ -318,8 +311,8 @@ func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (n
 	return now, err
 }
 
-// waitForOthers pauses until those who were first may be done. The end of the
-// client ends the pause, and the function is not called again.
+// waitForOthers pauses before the next attempt. If the client is closed, waitForOthers
+// returns an error at once.
 func (v *Value[T]) waitForOthers(ctx context.Context, contention *pauses.Growing) error {
 	ctx, done := v.node.untilClosed(ctx)
 	defer done()

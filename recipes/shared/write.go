@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
-// refresh takes what the node is now. The server catches up first if that is
-// asked for, and if it lags behind what is known.
+// refresh reads the node. The server catches up first if sync is true, and if a read is
+// older than the latest snapshot.
 func (r *replica) refresh(ctx context.Context, sync bool) error {
 	for {
 		base := r.latest()
@@ -34,10 +34,10 @@ func (r *replica) refresh(ctx context.Context, sync bool) error {
 	}
 }
 
-// keep takes what a write of ours has left.
+// keep takes the snapshot after a write of this Value.
 func (r *replica) keep(ctx context.Context, s *sharednode.Snapshot) {
 	if !r.wrote(s) {
-		_ = r.refresh(ctx, false) // if it fails, follow does the same later
+		_ = r.refresh(ctx, false) // if the read fails, live reads the node later
 	}
 }
 
@@ -49,22 +49,22 @@ type expected struct {
 	czxid, mzxid int64
 }
 
-// isPast reports whether a snapshot shows that what is expected is over. Only a
-// node that was written is over for good: there may be no node again.
+// isPast reports whether a snapshot shows that the expected state is over. The state
+// without a node may return, so it is never over for good.
 func (e expected) isPast(s *sharednode.Snapshot) bool {
 	return s != nil && e.exists && (s.Exists && s.Mzxid > e.mzxid || !s.Exists && s.From >= e.mzxid)
 }
 
-// next reports whether version is the one behind the expected one. Newer
-// servers leave out -1, which means any version.
+// next reports whether version follows the expected version. Newer servers skip -1, which
+// means any version.
 func (e expected) next(version int32) bool {
 	return version == e.version+1 || version == 0 && e.version == anyVersion-1
 }
 
 const anyVersion = framework.AnyVersion
 
-// trySet writes data if the node is what is expected, and returns the node as
-// it is then.
+// trySet writes data if the node is as expected, and returns the node as it is after the
+// call.
 func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *sharednode.Snapshot, ok bool, err error) {
 	switch {
 	case e.exists && e.version == anyVersion:
@@ -79,7 +79,7 @@ func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *share
 	s, err = r.Do(ctx, send, func(now *sharednode.Snapshot) sharednode.Fate { return e.resolve(now, data) })
 	switch {
 	case isConflict(e, err):
-		err = r.refresh(ctx, false) // this server has seen what is in the way
+		err = r.refresh(ctx, false) // without a sync: this server has the conflicting write
 		return r.latest(), false, err
 	case err != nil:
 		return nil, false, err
@@ -91,7 +91,8 @@ func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *share
 	return s, true, nil
 }
 
-// isConflict reports whether the server found another node than was expected.
+// isConflict reports whether the server refused a write because the node is not as
+// expected.
 func isConflict(e expected, err error) bool {
 	switch {
 	case err == nil, reason.Is(err, framework.ErrOutcomeUnknown):
@@ -103,7 +104,7 @@ func isConflict(e expected, err error) bool {
 	}
 }
 
-// sendExpecting makes one request.
+// sendExpecting sends one compare-and-set.
 func (r *replica) sendExpecting(ctx context.Context, e expected, data []byte) (*sharednode.Snapshot, error) {
 	if !e.exists {
 		return r.Create(ctx, data)
@@ -111,20 +112,20 @@ func (r *replica) sendExpecting(ctx context.Context, e expected, data []byte) (*
 	return r.Transact(ctx, data, framework.CheckOp(r.Path, e.version))
 }
 
-// resolve finds out what has become of a request by the node. If the node was
-// created, deleted or written more than once, nothing tells.
+// resolve derives the outcome of a lost request from the node. The outcome stays unknown
+// if the node was created, deleted, or written more than once.
 func (e expected) resolve(now *sharednode.Snapshot, data []byte) sharednode.Fate {
 	sameNode := e.exists && now.Exists && now.Czxid == e.czxid
 	switch {
 	case sameNode && now.Version == e.version:
-		return sharednode.NotApplied // nobody has written: equal data was there before
+		return sharednode.NotApplied // the node is unchanged, even if it has equal data
 	case sameNode && e.next(now.Version) && !bytes.Equal(now.Data, data):
-		return sharednode.NotApplied // the next request says so, too: with BadVersion
+		return sharednode.NotApplied // another client has written; the next attempt returns BadVersion
 	}
 	return sharednode.Unknown
 }
 
-// set writes data, whatever is there, and returns the node as it is then.
+// set writes data over any data, and returns the node as it is after the call.
 func (r *replica) set(ctx context.Context, data []byte) (*sharednode.Snapshot, error) {
 	if err := r.life.Err(); err != nil {
 		return nil, err
