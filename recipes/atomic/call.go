@@ -11,33 +11,33 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// change says what to do with a node's data, which it must not change. It is
-// called for each try.
+// change computes the next step from a node's data, which it must not modify. It is called
+// for each try.
 type change func(data []byte) step
 
-// step is what a change does.
+// step is the result of a change.
 type step struct {
-	data   []byte // the node's data afterwards
-	writes bool   // the change is a write, even if the data stays the same
-	err    error  // the change's own error; it writes nothing then
+	data   []byte // the data to write
+	writes bool   // write, even if the data are unchanged
+	err    error  // of the change; write nothing
 }
 
-// call makes one change: it reads the node, unless the node is remembered, and
-// writes what the change makes of it, if the node is still as it was. Otherwise it
-// tries again.
+// call makes one change: it reads the node, unless the node is remembered, and writes the
+// result on condition that the node is unchanged. If the node has changed, the call tries
+// again.
 type call struct {
 	*node
 	ctx      context.Context
 	change   change
 	recovery *follow.Recovery
 
-	synced  bool           // the next read must see all that was committed before it
-	unknown bool           // the change may be applied, and nothing tells
-	pauses  pauses.Growing // before creates, and after writes that were not applied for another reason
+	synced  bool           // the next read must see all transactions committed before it
+	unknown bool           // the change may be applied; the outcome is lost
+	pauses  pauses.Growing // before creates, and after writes that were not applied without a conflict
 
 	beaten  int   // how often another client has written first
-	since   int32 // the version for which that was first, or with which a rest began
-	awaited bool  // the call has waited for the end of a run since it was beaten last
+	since   int32 // the version at the first of these conflicts, or at the beginning of a rest
+	awaited bool  // the call has waited for the end of a run since the last conflict
 }
 
 func (n *node) newCall(ctx context.Context, change change) *call {
@@ -46,13 +46,12 @@ func (n *node) newCall(ctx context.Context, change change) *call {
 	return &call{node: n, ctx: ctx, change: change, recovery: recovery, pauses: pauses.Vanished()}
 }
 
-// isHangUp reports whether servers hang up on a request. It is not repeated: each
-// attempt interrupts all other requests of the client.
+// isHangUp reports whether servers close the connection on a request. Such a request is not
+// repeated, because each attempt interrupts all other requests of the client.
 func isHangUp(err error) bool { return reason.Is(err, &framework.HangUpError{}) }
 
-// do makes a change. If the error does not match framework.ErrOutcomeUnknown,
-// nothing was applied, and nothing will be. The change's own error is returned as
-// it is.
+// do makes a change. Unless the error matches framework.ErrOutcomeUnknown, nothing was
+// applied, and nothing will be. do returns the error of the change unchanged.
 func (n *node) do(ctx context.Context, op string, change change) (step, error) {
 	if err := n.refuse(op, false); err != nil {
 		return step{}, err
@@ -74,7 +73,7 @@ func (c *call) run() (step, error) {
 	}
 }
 
-// try makes the change once. It reports whether that was the last try.
+// try tries to make the change once, and reports whether the call is done.
 func (c *call) try() (s step, done bool, err error) {
 	c.rest()
 	base, fresh, err := c.base()
@@ -85,7 +84,7 @@ func (c *call) try() (s step, done bool, err error) {
 	refusal := base.refusal()
 	switch {
 	case !fresh && (!s.writes || refusal != nil):
-		c.synced = true // the answer must not be out of date
+		c.synced = true // the result must not rest on old data
 		return s, false, nil
 	case !s.writes:
 		return s, true, nil
@@ -100,8 +99,7 @@ func (c *call) try() (s step, done bool, err error) {
 	return s, done, err
 }
 
-// base returns the node as the change may take it to be, and whether it was read
-// after the server has caught up.
+// base returns the node for the change, and whether the node was read after a sync.
 func (c *call) base() (s *snapshot, fresh bool, err error) {
 	if err := c.takeTurn(); err != nil {
 		return nil, false, err
@@ -134,7 +132,7 @@ func (c *call) takeTurn() error {
 
 func (c *call) endTurn() { <-c.turn }
 
-// readNode reads the node, and remembers it.
+// readNode reads the node and remembers it.
 func (c *call) readNode(synced bool) (*snapshot, error) {
 	before, began := c.shared().seen, c.now()
 	s, err := c.read(c.path, synced)
@@ -145,11 +143,11 @@ func (c *call) readNode(synced bool) (*snapshot, error) {
 	return s, err
 }
 
-// read reads a node. With synced it sees everything that was committed before.
+// read reads a node. With synced, the read sees all transactions committed before it.
 func (c *call) read(path string, synced bool) (s *snapshot, err error) {
 	err = c.recovery.Until(c.ctx, func(ctx context.Context) error {
 		session := c.client.SessionID()
-		// Only in the session of the sync does the read follow the sync.
+		// The read follows the sync only in the same session.
 		return c.client.InSession(ctx, func(ctx context.Context) error {
 			if synced {
 				if err := c.client.Sync(ctx, path); err != nil {
@@ -171,10 +169,10 @@ func (c *call) read(path string, synced bool) (s *snapshot, err error) {
 	return s, err
 }
 
-// create makes the node without any data, which stands for the zero value. So it
-// does not matter whose create was applied, if the reply is lost. A node that is
-// there already is read before it is written, because it may be ephemeral. A node that
-// somebody deletes time and again is created after pauses.
+// create creates the node empty, which counts as the zero value. So if the reply is lost,
+// it does not matter which client has created the node. A node that already exists is read
+// before it is written, because it may be ephemeral. create pauses before each repetition,
+// because another client may keep deleting the node.
 func (c *call) create() error {
 	_ = follow.Pause(c.ctx, c.client, &c.pauses) // if ctx has ended, Create says so
 	session, before := c.client.SessionID(), c.shared().seen
@@ -187,12 +185,12 @@ func (c *call) create() error {
 	if reason.Is(err, zk.ErrNodeExists) {
 		return nil
 	}
-	return c.outlast(err)
+	return c.retryAfter(err)
 }
 
-// outlast waits until it is time to try again after an error. It returns an error
-// if waiting does not cure it, or if the caller's context ends.
-func (c *call) outlast(err error) error {
+// retryAfter waits until it is time to try again after an error. It returns an error if no
+// retry can cure err, or if the caller's context ends.
+func (c *call) retryAfter(err error) error {
 	err = c.recovery.Wait(c.ctx, err)
 	if err != nil && c.ctx.Err() != nil {
 		return c.recovery.GaveUp(c.ctx)
@@ -200,15 +198,15 @@ func (c *call) outlast(err error) error {
 	return err
 }
 
-// write writes the data if the node is still as it was in base. It reports whether
-// it did.
+// write writes the data on condition that the node is unchanged since base, and reports
+// whether it did.
 func (c *call) write(base *snapshot, data []byte) (done bool, err error) {
 	v, err := c.writeInTurn(base, data)
 	if v == unsent {
 		return false, err
 	}
 	if v == refused {
-		if err = c.outlast(err); err == nil {
+		if err = c.retryAfter(err); err == nil {
 			v = again
 		}
 	}
@@ -229,9 +227,9 @@ func (c *call) write(base *snapshot, data []byte) (done bool, err error) {
 	return false, err
 }
 
-// writeInTurn writes if no other goroutine of this process has changed the node
-// since base was read.
-func (c *call) writeInTurn(base *snapshot, data []byte) (verdict, error) {
+// writeInTurn writes, unless another goroutine of this process has changed the node since
+// base.
+func (c *call) writeInTurn(base *snapshot, data []byte) (outcome, error) {
 	if err := c.takeTurn(); err != nil {
 		return unsent, err
 	}
@@ -242,7 +240,7 @@ func (c *call) writeInTurn(base *snapshot, data []byte) (verdict, error) {
 	}
 	w := &write{call: c, base: base, data: data}
 	if err := w.takeReceipt(); err != nil {
-		return unsent, c.outlast(err)
+		return unsent, c.retryAfter(err)
 	}
 	v, err := w.settle()
 	switch v {

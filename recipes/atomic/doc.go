@@ -21,24 +21,24 @@
 //
 // Nodes and bytes are Curator's: Java and Go processes may count in one node.
 //
-// None of them follows its node: each Load asks the server. Package shared has
-// values that are notified of changes, and are read from memory. Both kinds may use
-// one path, with the same codec.
+// No type of this package follows its node: each Load sends a request. Package shared has
+// values that follow their node, and are read from memory. Both packages may use the same
+// path with the same codec.
 //
 // # No change is made twice
 //
-// A write asks for the version that was read. So one of several writers is the
-// first, and the others begin again. If the connection breaks before the reply,
-// the client finds out whether the write was applied. The answer of a call is
-// applied, not applied, or [framework.ErrOutcomeUnknown]. Curator takes its own
-// write for another client's then, and counts twice.
+// A write succeeds only if the node still has the version that was read. So one of
+// several concurrent writers succeeds, and the others retry. If the connection breaks
+// before the reply, the client finds out whether the write was applied. A call reports
+// one of three outcomes: applied, not applied, or [framework.ErrOutcomeUnknown]. In this
+// situation, Java Curator mistakes its own write for another client's, and counts twice.
 //
-// The node alone often does not tell: two writers that both make 6 out of 5
-// leave the same bytes. Receipts tell; see [WithReceipts]. With them, only the
-// loss of the session in the same moment leaves an outcome unknown. They cost
-// no request more, but one ephemeral node for each object, and the right to
-// create it. So they are an option. Without them, a write that was applied, and
-// whose reply was lost, is of unknown outcome.
+// The node alone often does not show the outcome: if two clients both replace 5 by 6,
+// their bytes are equal. Receipts show it; see [WithReceipts]. With receipts, an outcome
+// stays unknown only if the session is lost at the same moment. A receipt costs no extra
+// request, but one ephemeral node for each object and the permission to create it, so
+// receipts are an option. Without receipts, if a write was applied and its reply was
+// lost, the outcome is unknown.
 //
 // # How new a read is
 //
@@ -49,47 +49,46 @@
 //
 //   - The leader may be some milliseconds behind what its followers have
 //     acknowledged.
-//   - The leader may be cut off from its followers. It serves its clients then for
-//     up to the ensemble's syncLimit times tickTime and a tick more, while others
-//     write at the next leader. What its clients read is what was there at the cut:
-//     the old number, for which a CompareAndSwap of the new one is refused. They
-//     write nothing meanwhile.
+//   - The leader may be partitioned from its followers. It then serves its clients for
+//     up to the ensemble's syncLimit times tickTime, and one tick more, while other
+//     clients write at the new leader. The clients of the old leader read the state
+//     before the partition, so they may see an old number, and a CompareAndSwap of the
+//     new number fails. They write nothing in that time.
 //
-// After [framework.Client.SyncQuorum], which costs as much as a write, a Load has
-// neither exception.
+// After [framework.Client.SyncQuorum], which costs as much as a write, neither exception
+// applies to a Load.
 // [framework.WithStrictContact] ends the session of a client that is cut off
 // within its timeout, and with it the second exception, but not the first.
 //
 // # Many writers
 //
-// What goroutines add through one object at the same time is one write, and each of
-// them gets its own sum: 64 goroutines cost the server no more than one. Each other
-// change is a write, and the goroutines of one object take turns. Keep one object
-// for a path. Loads do not wait for writes. No goroutine waits for the function of an
-// Update, so an Update with a slow function may starve while other goroutines change
-// the object without a pause.
+// Concurrent Adds through one object are combined into one write, and each caller gets
+// its own sum: 64 goroutines cost the server no more than one. Every other change is one
+// write, and the goroutines of one object take turns. So keep one object for each path.
+// Loads do not wait for writes. No goroutine waits for the function of an Update, so an
+// Update with a slow function may starve while other goroutines change the object
+// continuously.
 //
-// Processes that write without a pause take turns of up to eight writes. Within its
-// turn, a process writes once in each round trip. Then the process rests until the
-// others have had most of their turns. Eight processes need about 1.5 requests for an
-// Add, most Adds take one round trip, and one in a hundred takes more than 80. With
-// more processes, the slow ones take longer in proportion.
+// Processes that write continuously take turns of up to eight writes. During its turn, a
+// process completes one write in each round trip. Then the process rests until the other
+// processes have had most of their turns. With eight processes, an Add costs about 1.5
+// requests, most Adds take one round trip, and one Add in a hundred takes more than 80
+// round trips. With more processes, slow Adds take proportionally longer.
 //
-// A turn belongs to the process whose write arrives first. So a process with twice
-// the latency of the others may starve. Curator's DistributedAtomicLong can go on
-// under a lock then (PromotedToLock). To do that here, hold a mutex of package locks
-// around Add.
+// The process whose write arrives first gets the next turn. So a process with twice the
+// latency of the others may starve. In that case, Curator's DistributedAtomicLong can
+// continue under a lock (PromotedToLock). To do so here, hold a mutex of package locks
+// during Add.
 //
 // # Coming from Curator
 //
 //   - Add is increment, decrement, add and subtract. Store is trySet and forceSet,
 //     and Load is get.
-//   - A nil error means that the change was applied, as AtomicValue.succeeded does.
-//     The function of Update gets what preValue returns.
-//   - CompareAndSwap takes a node that does not exist for zero. So there is no
-//     initialize.
-//   - CachedAtomicLong hands out numbers of a block that it has reserved. Add
-//     reserves one: Add(ctx, 1000) returns its last number.
+//   - A nil error means that the change was applied, as AtomicValue.succeeded does. The
+//     function of Update receives the number that preValue returns.
+//   - CompareAndSwap treats a missing node as zero, so there is no initialize.
+//   - CachedAtomicLong reserves a block of numbers. Add(ctx, 1000) reserves a block, and
+//     returns its last number.
 //
 // # When the session is lost
 //
@@ -100,19 +99,19 @@
 //
 // # Limits
 //
-// ZooKeeper compares versions, and not nodes. If a node is deleted and
-// re-created while a write is under way, or within a second after a write or a
-// Load in the same session, and gets the same version, a write may be based on a
-// number of the old node. A sleep of the machine counts as part of that second.
-// Store 0 instead of deleting a counter.
+// ZooKeeper compares versions, not nodes. A write may be based on the number of a deleted
+// node if the node is re-created and reaches the same version while the write is in
+// flight, or within a second after a write or Load of the same session. Suspension of the
+// machine counts as part of that second. To reset a counter, Store 0 instead of deleting
+// the node.
 //
-// A node's version has 32 bits, and is -1 after 2^32 - 1 writes on older servers.
-// Changes fail with [ErrNoVersion] then, until a writer of another kind, such as
-// Java's forceSet, has written.
+// A node's version has 32 bits. On older servers, the version is -1 after 2^32 - 1
+// writes, and changes fail with [ErrNoVersion] until an unconditional write, such as
+// Java's forceSet.
 //
-// A write whose outcome is unknown is in the log of the client, with the
-// attributes curator.znode.path and curator.cause. Package tracing counts writes
-// by their outcome; see [HookAtomicWritten].
+// The client logs each write with an unknown outcome, with the attributes
+// curator.znode.path and curator.cause. Package tracing counts writes by outcome; see
+// [HookAtomicWritten].
 //
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //

@@ -14,25 +14,25 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// node is a node whose data is one value. It remembers what this process knows of
-// the node, so that a change which follows another one is a single request.
+// node is a node whose data is one value. It remembers the last known state of the node,
+// so that consecutive changes cost one request each.
 type node struct {
 	client *framework.Client
 	path   string
 	cfg    config
 	events event.Source
 
-	// turn is a mutex for which a caller waits no longer than its context lasts. A
-	// call takes it to read the node before a change, and to write it. So goroutines
-	// of one process do not compete at the server. No code of the user runs meanwhile.
+	// turn is a mutex that a caller can stop waiting for. A call holds it to read the node
+	// before a change, and to write the node. So goroutines of one process do not compete
+	// at the server. No code of the user runs with turn held.
 	turn    chan struct{}
-	receipt receipt // belongs to the call that has the turn
+	receipt receipt // owned by the holder of turn
 
 	mu sync.Mutex // protects the following field
 	share
 }
 
-// snapshot is what a node was like at one moment. It is immutable.
+// snapshot is the state of a node at one moment. It is immutable.
 type snapshot struct {
 	at      time.Time
 	session int64 // the client's session before the request
@@ -43,12 +43,12 @@ type snapshot struct {
 	owner   int64 // the session of an ephemeral node, else 0
 }
 
-// remembered is for how long a node is taken to be as it was. A write is refused if
-// it is not, by its version. The time is short, because a node that was deleted
-// and re-created may have the same version again. It ends with the session, too.
+// remembered is how long a call may rely on the last known state of a node, within one
+// session. If the node has changed, the server refuses the write by its version. The time
+// is short, because a re-created node may have the same version again.
 //
-// While other clients write, too, the time is one round trip: enough for the next of
-// several changes in a row, and too short for a later one.
+// While other clients write, too, the time is one round trip: long enough for consecutive
+// changes, and too short for a later change.
 const remembered = time.Second
 
 // isSame reports whether two snapshots are of the same write of the same node.
@@ -56,7 +56,7 @@ func (s *snapshot) isSame(other *snapshot) bool {
 	return s.exists == other.exists && s.czxid == other.czxid && s.version == other.version
 }
 
-// refusal is why a node cannot be written, or nil.
+// refusal returns why the node cannot be written, or nil.
 func (s *snapshot) refusal() error {
 	switch {
 	case s.owner != 0:
@@ -84,14 +84,14 @@ func newNode(c *framework.Client, path string, opts []Option) *node {
 	return n
 }
 
-// now is the time of a clock that goes on while the machine is suspended.
+// now returns the time of a clock that continues while the machine is suspended.
 func (n *node) now() time.Time { return insider.Of(n.client).Clock() }
 
 func (n *node) snapshotOf(session int64, data []byte, stat *zk.Stat) *snapshot {
 	return &snapshot{n.now(), session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
 }
 
-// recall returns the node if it is taken to be as it was, or nil.
+// recall returns the last known state if a call may rely on it, or nil.
 func (n *node) recall() *snapshot {
 	now, known, longest := n.now(), n.shared(), remembered
 	if known.isCrowded(now) {
@@ -104,8 +104,8 @@ func (n *node) recall() *snapshot {
 	return s
 }
 
-// noteRead replaces what was known when the read began. If another request has
-// been faster, its answer stays: the one of the read may be older.
+// noteRead remembers the result s of a read. If another request was answered since the read
+// began, then that answer stays, because s may be older.
 func (n *node) noteRead(before, s *snapshot) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -114,8 +114,8 @@ func (n *node) noteRead(before, s *snapshot) {
 	}
 }
 
-// forget drops what is known of the node, which has changed, or may have. beaten
-// says that another client was faster.
+// forget forgets the last known state, because the node may have changed. beaten means that
+// another client has written first.
 func (n *node) forget(beaten bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -125,8 +125,7 @@ func (n *node) forget(beaten bool) {
 	}
 }
 
-// refuse is the error of a call with a node or a function that cannot be used, or
-// nil.
+// refuse returns the error of an invalid node or function, or nil.
 func (n *node) refuse(op string, isNilFunction bool) error {
 	switch {
 	case n == nil:
@@ -139,8 +138,8 @@ func (n *node) refuse(op string, isNilFunction bool) error {
 	return nil
 }
 
-// failed is the error of an operation, or nil. It takes the place of what
-// framework's error says about its own operation.
+// failed returns err as an error of the operation op, in place of the operation that
+// package framework puts into err, or nil.
 func (n *node) failed(op string, err error) error {
 	if err == nil {
 		return nil
@@ -167,8 +166,8 @@ func (n *node) load(ctx context.Context, op string) (*snapshot, error) {
 	return s, n.failed(op, err)
 }
 
-// dropReceipt gives the receipt up, if there is one. Without it, no attempt that is
-// still on its way can be applied.
+// dropReceipt deletes the receipt, if there is one. Then no attempt in flight can be
+// applied.
 func (n *node) dropReceipt() {
 	if n.receipt.path != "" {
 		framework.Extend(n.client).DeleteInBackground(n.receipt.path)

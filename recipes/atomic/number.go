@@ -21,32 +21,32 @@ type Long = Number[int64]
 // 4 bytes, big-endian. Number has the methods.
 type Int = Number[int32]
 
-// Number is a number in a persistent node, which many processes read and
-// change: a Long or an Int. It is safe for concurrent use. What goroutines add at
-// the same time through one Number is one write, so make one and keep it.
+// Number is a number in a persistent node, which many processes read and change: a Long
+// or an Int. A Number is safe for concurrent use. Concurrent Adds through one Number are
+// combined into one write, so keep one Number for each path.
 //
-// A node that does not exist, or is empty, is zero. The first change creates it,
-// empty, and missing parents as containers. Changes of an ephemeral node fail with
-// ErrEphemeral. Data of another length is a *codec.DecodeError, except to Store.
+// A missing or empty node counts as zero. The first change creates the node empty, and
+// missing parents as containers. Changes of an ephemeral node fail with ErrEphemeral. If
+// the data have another length, every method except Store returns a *codec.DecodeError.
 //
-// Each method waits through interruptions of the connection, and losses of the
-// session, until ctx ends. These are its answers:
+// Each method retries through interruptions and lost sessions until ctx ends. Its error
+// is the outcome:
 //
-//   - No error: the change was applied, exactly once.
-//   - An error that matches framework.ErrOutcomeUnknown: it was applied once,
-//     or not at all, or it still may be applied; see WithReceipts. Do not
-//     repeat the call unless counting twice does no harm.
+//   - nil: the change was applied exactly once.
+//   - An error that matches framework.ErrOutcomeUnknown: the change was applied once, or
+//     not at all, or may still be applied; see WithReceipts. Repeat the call only if
+//     counting twice does no harm.
 //   - Any other error: the change was not applied, and will not be.
 type Number[N int32 | int64] struct {
 	value Value[N]
 
 	mu      sync.Mutex // protects the following fields, and those of each batch
-	next    *batch[N]  // the one that Adds join, or nil
+	next    *batch[N]  // the batch that Adds join, or nil
 	working bool       // a goroutine of the client writes batches
 }
 
-// NewLong returns the Long with this path. It does not contact the server: a
-// client, a path or an option that cannot be used is an error of every call.
+// NewLong returns the Long with this path, without a request. If an argument is invalid,
+// every call returns the error.
 func NewLong(c *framework.Client, path string, opts ...Option) *Long {
 	return newNumber(c, path, opts, codec.Codec[int64]{
 		Encode: func(v int64) ([]byte, error) { return binary.BigEndian.AppendUint64(nil, uint64(v)), nil },
@@ -59,7 +59,7 @@ func NewLong(c *framework.Client, path string, opts ...Option) *Long {
 	})
 }
 
-// NewInt returns the Int with this path, as NewLong does.
+// NewInt returns the Int with this path. See NewLong.
 func NewInt(c *framework.Client, path string, opts ...Option) *Int {
 	return newNumber(c, path, opts, codec.Int32())
 }
@@ -68,36 +68,37 @@ func newNumber[N int32 | int64](c *framework.Client, path string, opts []Option,
 	return &Number[N]{value: Value[N]{node: newNode(c, path, opts), codec: codec}}
 }
 
-// Load returns the number. It has seen every change that was complete before
-// the call; at a leader see "How new a read is" in the package's documentation.
+// Load returns the number, with every change that was complete before the call. For the
+// exceptions at the leader of the ensemble, see "How new a read is" in the package
+// documentation.
 func (n *Number[N]) Load(ctx context.Context) (N, error) { return n.value.Load(ctx) }
 
-// Store sets the number, whatever it was.
+// Store sets the number unconditionally.
 func (n *Number[N]) Store(ctx context.Context, v N) error { return n.value.Store(ctx, v) }
 
-// CompareAndSwap sets the number to now if it equals old, and reports whether it
-// did. It compares with a number as new as Load's. Unlike Curator's compareAndSet,
-// it takes a node that does not exist for zero.
+// CompareAndSwap sets the number to now if the number equals old, and reports whether it
+// did. If it did not, the number was as new as a Load's. Unlike Curator's compareAndSet,
+// CompareAndSwap treats a missing node as zero.
 func (n *Number[N]) CompareAndSwap(ctx context.Context, old, now N) (swapped bool, err error) {
 	return n.value.CompareAndSwap(ctx, old, now)
 }
 
-// Update sets the number to what f makes of it, and returns that. It calls f
-// again with the next number if another change was faster, and if f has failed with
-// a number that may be out of date. If f returns an error for the newest number,
-// nothing is changed, and Update returns that error. Update calls f on the caller's
-// goroutine. Other calls do not wait for f.
+// Update replaces the number by f's result, and returns the result. Update calls f again
+// with the newest number if another change was faster, or if f returned an error for a
+// number that may be out of date. If f returns an error for the newest number, Update
+// changes nothing, and returns the error. Update calls f in the caller's goroutine. Other
+// calls do not wait for f.
 func (n *Number[N]) Update(ctx context.Context, f func(old N) (N, error)) (now N, err error) {
 	return n.value.Update(ctx, f)
 }
 
-// Add adds delta, which may be negative, and returns the sum. A sum that does
-// not fit wraps around, as in Go and in Java.
+// Add adds delta, which may be negative, and returns the sum. The sum wraps around on
+// overflow, as in Go and in Java.
 //
-// The request is made for all goroutines that add at the same time. So it is not
-// part of the caller's framework.Client.InSession or span. A caller that
-// gives up while the request for several callers is under way gets an error that
-// matches framework.ErrOutcomeUnknown.
+// One request may serve many concurrent Adds. So the request belongs neither to the
+// caller's framework.Client.InSession nor to the caller's span. If ctx ends while the
+// request is in flight for several callers, the error matches
+// framework.ErrOutcomeUnknown.
 func (n *Number[N]) Add(ctx context.Context, delta N) (N, error) {
 	const op = "add"
 	if err := n.value.node.refuse(op, false); err != nil {
@@ -119,30 +120,29 @@ func (n *Number[N]) Add(ctx context.Context, delta N) (N, error) {
 	return mine.sum, nil
 }
 
-// batch is what several goroutines add through one Number at the same time: one
-// call makes one write of all of it. While the client writes one batch, the next
-// one collects.
+// batch is the Adds of several goroutines, which one call writes together. While the
+// client writes a batch, further Adds join the next batch.
 type batch[N int32 | int64] struct {
 	*call
-	cancel context.CancelFunc // ends the call, when all callers have left
+	cancel context.CancelFunc // ends the call when all callers have left
 	done   chan struct{}      // closed at the end
 	err    error              // set before done is closed
 
-	adds  []*add[N] // of callers that have not left
+	adds  []*add[N] // of callers that had not left when fixed was set
 	fixed bool      // a write of adds may have been sent
-	left  int       // how many callers have left since then
+	left  int       // how many callers have left since fixed was set
 }
 
-// add is the part of one caller.
+// add is the Add of one caller.
 type add[N int32 | int64] struct{ delta, sum N }
 
-// join adds a caller to the batch that collects, and starts the goroutine that
-// writes batches.
+// join adds a caller to the next batch, and starts the goroutine that writes batches, if
+// it is not running.
 func (n *Number[N]) join(mine *add[N]) *batch[N] {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.next == nil {
-		ctx, cancel := context.WithCancel(context.Background()) // requests end with the client in any case
+		ctx, cancel := context.WithCancel(context.Background()) // closing the client ends all requests anyway
 		b := &batch[N]{cancel: cancel, done: make(chan struct{})}
 		b.call = n.value.node.newCall(ctx, func(data []byte) step { return n.sum(b, data) })
 		n.next = b
@@ -159,9 +159,8 @@ func (n *Number[N]) join(mine *add[N]) *batch[N] {
 	return b
 }
 
-// leave takes a caller out of a batch. It reports whether the caller's part may be
-// applied all the same. The last caller waits until that is known, which is at once:
-// the call ends with its context.
+// leave removes a caller from a batch, and reports whether the caller's Add may still be
+// applied. The last caller cancels the call and waits for its end, which comes at once.
 func (n *Number[N]) leave(b *batch[N], mine *add[N]) (mayBeApplied bool) {
 	n.mu.Lock()
 	isFixed := b.fixed
@@ -186,7 +185,7 @@ func (n *Number[N]) leave(b *batch[N], mine *add[N]) (mayBeApplied bool) {
 	return b.unknown || b.err == nil
 }
 
-// work writes one batch after the other until nobody adds.
+// work writes batches until there is no next batch.
 func (n *Number[N]) work(context.Context) {
 	for {
 		n.mu.Lock()
@@ -203,7 +202,7 @@ func (n *Number[N]) work(context.Context) {
 	}
 }
 
-// sum adds the parts of a batch, one after the other.
+// sum adds all Adds of a batch to the number in data.
 func (n *Number[N]) sum(b *batch[N], data []byte) step {
 	sum, err := n.value.decode("add", data)
 	if err != nil {

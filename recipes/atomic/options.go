@@ -8,29 +8,29 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// Option configures a Long, an Int or a Value. An option that cannot be used is
-// an error of every call.
+// Option configures a Long, an Int or a Value. If an option is invalid, every call returns
+// the error.
 type Option func(*config)
 
 type config struct {
-	receipts string // the path under which receipts are, or empty
-	fault    error  // why an argument cannot be used, or nil
+	receipts string // the parent path of receipts, or empty
+	fault    error  // of an invalid argument, or nil
 }
 
-// WithReceipts has each write counted in a second node, in the same
-// transaction. When the reply to a write is lost, that node tells whether the
-// write was applied, whoever has written since. Without receipts, such a write
-// ends with framework.ErrOutcomeUnknown if the node has the data that the write
-// was to leave, or if there were several writes since.
+// WithReceipts counts each write in a second node, in the same transaction. If the reply
+// to a write is lost, the receipt shows whether the write was applied, even if other
+// clients have written since. Without receipts, a write whose reply is lost ends with
+// framework.ErrOutcomeUnknown if the node has the data of the write, or if there were
+// several writes since.
 //
-// A receipt is an ephemeral node below path. Each Long, Int or Value that writes
-// has one in each session, so make one object and keep it. The receipt goes with
-// the session. Missing nodes of the path are created as containers.
+// A receipt is an ephemeral node below path. Each Long, Int or Value that writes has one
+// receipt in each session, so keep one object for each path. The receipt disappears with
+// the session. Missing nodes of path are created as containers.
 //
-// A lost reply is still ErrOutcomeUnknown if the servers have ended the session
-// before the client could use the receipt, and the node alone does not tell. The
-// same holds if another client has deleted or written the receipt, or if the client
-// is closed or the caller gives up before the outcome is known.
+// A lost reply still leads to framework.ErrOutcomeUnknown if the session ends before the
+// client could read the receipt and the node alone does not show the outcome, if another
+// client has deleted or written the receipt, or if ctx or the client ends before the
+// outcome is known.
 func WithReceipts(path string) Option {
 	return func(c *config) {
 		c.receipts = path
@@ -44,22 +44,22 @@ func (c *config) check(path string) {
 	}
 }
 
-// Calls return these errors, besides package framework's. Match them with
+// Calls return these errors and the errors of package framework. Match them with
 // errors.Is.
 var (
-	// ErrNoVersion means that a node was written so often that its version is
-	// -1. ZooKeeper takes that for any version, so that nobody can write the
-	// node on condition. Any other write of the node ends this.
+	// ErrNoVersion means that the version of the node is -1, after 2^32 - 1 writes.
+	// ZooKeeper takes -1 for any version, so the node cannot be written conditionally.
+	// One unconditional write ends this state.
 	ErrNoVersion = errors.New("version of the node is -1, which stands for any")
 
-	// ErrEphemeral means that a node is ephemeral. The server deletes it, and
-	// its value with it, so it is read but not written. ZooKeeper does not tell
-	// containers and nodes with a time to live from persistent ones: do not count
-	// in a node that is the parent of others, or the path of receipts.
+	// ErrEphemeral means that the node is ephemeral. The server will delete the node and
+	// its value, so the node is read but not written. A Stat does not tell containers and
+	// TTL nodes from persistent nodes: do not use a node with children, or the path of
+	// receipts, as a counter.
 	ErrEphemeral = errors.New("node is ephemeral")
 
-	// ErrRestarted means that a Sequence's node was deleted and re-created, so
-	// that dense numbers begin again.
+	// ErrRestarted means that a Sequence's node was deleted and re-created, so that dense
+	// numbers start again.
 	ErrRestarted = errors.New("node of the sequence was re-created")
 
 	// ErrExhausted means that a Sequence has no more dense numbers.
@@ -73,8 +73,8 @@ func isNil(name string) error {
 	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
 }
 
-// withoutOp takes away what an error of framework says about its own operation:
-// the caller has asked for another one.
+// withoutOp removes the operation that package framework puts into an error, because the
+// user has called another operation.
 func withoutOp(err error) error {
 	var failed *framework.OpError
 	if reason.As(err, &failed) && failed.Error() == err.Error() {
@@ -83,22 +83,21 @@ func withoutOp(err error) error {
 	return err
 }
 
-// HookAtomicWritten is a clienttrace.Hook that is notified of the outcome of the
-// writes of every Number and Value of a client, once for each write. A write may
-// have the Adds of several callers, and may have been sent several times. The client's
-// emitter makes the calls.
+// HookAtomicWritten is a clienttrace.Hook. The client's emitter calls AtomicWritten once
+// for each write of every Number and Value of the client. A write may contain several
+// Adds, and may have been sent several times.
 type HookAtomicWritten interface {
-	// AtomicWritten gets the outcome: "applied", "conflict" if another client had
+	// AtomicWritten receives the outcome: "applied", "conflict" if another client had
 	// changed the node, "not_applied" if the connection or the receipt was lost,
-	// "refused" or "unknown". After the second and the third, the changes that
-	// were in the write are tried again.
+	// "refused" or "unknown". After "conflict" and "not_applied", the Number or Value
+	// tries again.
 	AtomicWritten(outcome string)
 }
 
 var hookWritten = framework.NewHookKind[HookAtomicWritten]()
 
-// eventsWritten are the writes, by what has become of them.
-var eventsWritten = map[verdict]event.Kind{
+// eventsWritten are the events of writes by outcome.
+var eventsWritten = map[outcome]event.Kind{
 	applied:  {Hook: tellWritten("applied")},
 	conflict: {Hook: tellWritten("conflict")},
 	again:    {Hook: tellWritten("not_applied")},

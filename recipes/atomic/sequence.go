@@ -13,30 +13,29 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Sequence makes numbers, each of them once, for all processes that use its
-// path. Each number is one write without any condition, so nobody waits for
-// anybody else, however many want numbers at once. It is safe for concurrent
-// use. Sequences need not be kept: they are equal if they have the same path.
+// Sequence generates unique numbers for all processes that use its path. Each number costs
+// one unconditional write, so callers never wait for each other. A Sequence is safe for
+// concurrent use. Sequences with the same path are equal, so a program need not keep one.
 //
-// The node is persistent, has no data, and is used for nothing else. The first
-// call creates it, and missing parents as containers.
+// The node is persistent, has no data, and must not be used for anything else. The first
+// call creates the node, and missing parents as containers.
 //
-// If the reply to a write is lost, the write is repeated. A number is lost
-// then, and no number is given twice. The methods return errors as
-// framework.Client.Set does. If the node or its parent is deleted as soon as it
-// is created, time and again, that is zk.ErrNoNode, after some pauses. An error
-// that matches framework.ErrOutcomeUnknown also costs no more than a number.
+// If the reply to a write is lost, the Sequence writes again: one number is then unused,
+// but no number is returned twice. The methods return the errors of framework.Client.Set.
+// An error that matches framework.ErrOutcomeUnknown wastes at most one number. If another
+// client keeps deleting the node or its parent, the methods pause, and finally return
+// zk.ErrNoNode.
 type Sequence struct {
 	client *framework.Client
 	path   string
 	fault  error
 
 	mu    sync.Mutex // protects the following field
-	czxid int64      // the czxid of the node that NextDense has seen, or 0
+	czxid int64      // of the newest node that NextDense has seen, or 0
 }
 
-// NewSequence returns the sequence with this path. It does not contact the
-// server: a client or a path that cannot be used is an error of every call.
+// NewSequence returns the sequence with this path, without a request. If an argument is
+// invalid, every call returns the error.
 func NewSequence(c *framework.Client, path string) *Sequence {
 	s := &Sequence{client: c, path: path, fault: framework.ValidatePath(path)}
 	if c == nil {
@@ -45,10 +44,10 @@ func NewSequence(c *framework.Client, path string) *Sequence {
 	return s
 }
 
-// Next returns a number that is larger than every number that was returned
-// before the call, by any process. It is the id of a transaction: positive, and
-// far from dense. Deletion of the node does no harm. Only an ensemble that is
-// set back, from a backup, may give numbers again.
+// Next returns a number that is larger than every number that any process got before the
+// call. The number is the zxid of a write: positive, and far from dense. A deletion of
+// the node does no harm. Numbers may repeat only if the ensemble is restored from a
+// backup.
 func (s *Sequence) Next(ctx context.Context) (int64, error) {
 	stat, err := s.write(ctx, "next")
 	if err != nil {
@@ -57,11 +56,11 @@ func (s *Sequence) Next(ctx context.Context) (int64, error) {
 	return stat.Mzxid, nil
 }
 
-// NextDense returns 1 for the first write of the node, 2 for the next, and so
-// on: the node's version. It ends after 2147483647, with ErrExhausted. These
-// numbers begin again after 2^32 writes, and if somebody deletes the node. The
-// first call that sees a deletion, on this Sequence, fails with ErrRestarted;
-// processes that start later cannot see it. Calls of Next take numbers, too.
+// NextDense returns 1 for the first write of the node, 2 for the next, and so on: the
+// version of the node. After 2147483647, NextDense returns ErrExhausted. Dense numbers
+// start again after 2^32 writes, and if the node is deleted. The first call that notices a
+// deletion on this Sequence returns ErrRestarted; a process that starts later cannot
+// notice it. Calls of Next use up dense numbers, too.
 func (s *Sequence) NextDense(ctx context.Context) (int32, error) {
 	stat, err := s.write(ctx, "next-dense")
 	if err != nil {
@@ -73,9 +72,9 @@ func (s *Sequence) NextDense(ctx context.Context) (int32, error) {
 	return stat.Version, nil
 }
 
-// checkDense looks at the node that a dense number is from. Replies may be
-// judged in another order than they were made in, so an older node is one that
-// has gone.
+// checkDense checks the node that a dense number comes from. Replies may be checked in
+// another order than they were sent. So a node that is older than the newest node seen
+// was deleted.
 func (s *Sequence) checkDense(stat *zk.Stat) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,11 +89,11 @@ func (s *Sequence) checkDense(stat *zk.Stat) error {
 	return nil
 }
 
-// mostCreates is how often the node is created that another client deletes at once,
-// or below a parent that the servers delete.
+// mostCreates is how often write creates a node that other clients keep deleting, or whose
+// parent the servers delete.
 const mostCreates = 11
 
-// write writes the node. It creates the node first if there is none.
+// write writes the node, and creates it first if it is missing.
 func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
 	switch {
 	case s.fault != nil:

@@ -8,9 +8,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// share is what a client knows of its share in a node that several clients write
-// without a pause. The node's version tells them whose turn it is, so they need no
-// other requests:
+// share lets clients that write one node continuously take turns. The node's version
+// tells the clients when a turn ends, so turns need no requests:
 //
 //   - A client writes in runs. In a run, the client remembers its last write, so each
 //     write is one request. A run ends where the version is a multiple of runLength.
@@ -18,19 +17,19 @@ import (
 //     clients made while it waited for that run. So few clients contend for the next
 //     run, and these have waited longest. A random part of the rest keeps clients from
 //     resting at the same time, again and again.
-//   - A client that was beaten several times knows from the version how many writes
-//     are left of another client's run, and a write takes about one round trip. The
-//     client tries again when that run ends.
+//   - A client that was beaten several times derives from the version how many writes
+//     are left of another client's run. A write takes about one round trip. The client
+//     tries again when that run ends.
 //
-// As long as no other client was faster, a client makes runs of twice the length and
-// does not rest. Another client has its chance when this one reads between two runs.
+// While no other client is faster, a client makes runs of twice the length, and does not
+// rest. Another client gets its chance while this client reads between two runs.
 type share struct {
-	seen      *snapshot     // the node as it was when it was last read or written, or nil
-	running   bool          // seen is this client's own write
-	last      *snapshot     // the last write of this client's last run; of year 1 if there was none
-	beatenAt  time.Time     // when another client was faster last, or zero
-	waits     float64       // writes of others before a run: a mean in which the last run counts a quarter
-	roundTrip time.Duration // of a request: a mean in which the last one counts a quarter
+	seen      *snapshot     // the node when it was last read or written, or nil
+	running   bool          // seen is a write of this client
+	last      *snapshot     // the last write of this client's last run, with a zero time if there was none
+	beatenAt  time.Time     // when another client was last faster, or zero
+	waits     float64       // other clients' writes before a run: a mean in which the last run counts a quarter
+	roundTrip time.Duration // of a request: a mean in which the last request counts a quarter
 }
 
 const (
@@ -56,16 +55,15 @@ func (n *node) shared() share {
 	return n.share
 }
 
-// noteRoundTrip takes down how long a request took. A request that was held up counts
-// as little more than the mean: other clients are not as slow.
+// noteRoundTrip records how long a request took. A delayed request counts as little more
+// than the mean, because the requests of other clients are not as slow.
 func (n *node) noteRoundTrip(began time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.roundTrip += (min(max(n.now().Sub(began), time.Microsecond), n.roundTrip*5/4) - n.roundTrip) / 4
 }
 
-// noteWritten takes down the node as a call has written it, and ends the run if it is
-// the last write of it.
+// noteWritten remembers a write of a call, and ends the run with its last write.
 func (n *node) noteWritten(s *snapshot, by *call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -79,8 +77,7 @@ func (n *node) noteWritten(s *snapshot, by *call) {
 	}
 }
 
-// endRunLocked ends the run of this client, if it is in one, and drops what is known
-// of the node.
+// endRunLocked ends this client's run, if any, and forgets the last known state.
 func (n *node) endRunLocked() {
 	if n.running {
 		n.last = n.seen
@@ -101,8 +98,8 @@ func (c *call) rest() {
 
 func (c *call) isPatient() bool { return c.beaten >= patientAfter }
 
-// awaitEnd has a patient call wait until another client's run ends, once before each
-// write. It reports whether it has waited: base is out of date then.
+// awaitEnd waits until another client's run ends, once before each write of a patient call.
+// It reports whether it has waited; base is then out of date.
 func (c *call) awaitEnd(base *snapshot) bool {
 	s, left := c.shared(), untilEnd(base.version)
 	if s.running || left == 0 || c.awaited || !c.isPatient() {
@@ -114,7 +111,7 @@ func (c *call) awaitEnd(base *snapshot) bool {
 	return true
 }
 
-// giveWay has a patient call pause after another client has replaced base.
+// giveWay pauses a patient call after another client has replaced base.
 func (c *call) giveWay(base *snapshot) {
 	if c.beaten++; c.beaten == 1 {
 		c.since = base.version
@@ -123,11 +120,12 @@ func (c *call) giveWay(base *snapshot) {
 	if trip := c.shared().roundTrip; c.isPatient() && untilEnd(base.version) == 0 {
 		c.pause((runLength - 2) * trip) // the other client's run has just begun
 	} else if c.isPatient() {
-		c.pause(random.Duration(trip)) // clients in step must not stay in step
+		c.pause(random.Duration(trip)) // so that clients do not stay in step
 	}
 }
 
-// pause waits. If the caller's context or the client ends, the next request says so.
+// pause waits. If the caller's context or the client ends, the next request returns the
+// error.
 func (c *call) pause(d time.Duration) {
 	_ = follow.Pause(c.ctx, c.client, &pauses.Growing{First: min(d, remembered)})
 }

@@ -8,21 +8,20 @@ import (
 	"github.com/gocurator/curator/recipes/codec"
 )
 
-// Value is a value in a persistent node, Curator's DistributedAtomicValue. It
-// is safe for concurrent use. A node that does not exist, or is empty, is T's
-// zero value. Data that cannot be decoded is a *codec.DecodeError, except to Store.
-// An error of the encoder is returned as it is.
+// Value is a value in a persistent node, Curator's DistributedAtomicValue. A Value is safe
+// for concurrent use. A missing or empty node counts as T's zero value. If the data cannot
+// be decoded, every method except Store returns a *codec.DecodeError. An error of the
+// encoder is returned unchanged.
 //
-// The first change creates the node, and its methods wait and fail as those of
-// [Number] do.
+// The first change creates the node. The methods wait and fail as the methods of [Number]
+// do.
 type Value[T any] struct {
 	node  *node
 	codec codec.Codec[T]
 }
 
-// NewValue returns the Value with this path. It does not contact the server: a
-// client, a path, a codec or an option that cannot be used is an error of every
-// call.
+// NewValue returns the Value with this path, without a request. If an argument is invalid,
+// every call returns the error.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opts ...Option) *Value[T] {
 	v := &Value[T]{node: newNode(c, path, opts), codec: copying(codec)}
 	if codec.Encode == nil || codec.Decode == nil {
@@ -31,8 +30,9 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opt
 	return v
 }
 
-// Load returns the value. It has seen every change that was complete before the
-// call; at a leader see "How new a read is" in the package's documentation.
+// Load returns the value, with every change that was complete before the call. For the
+// exceptions at the leader of the ensemble, see "How new a read is" in the package
+// documentation.
 func (v *Value[T]) Load(ctx context.Context) (value T, err error) {
 	const op = "load"
 	s, err := v.node.load(ctx, op)
@@ -42,7 +42,7 @@ func (v *Value[T]) Load(ctx context.Context) (value T, err error) {
 	return v.decode(op, s.data)
 }
 
-// Store sets the value, whatever it was.
+// Store sets the value unconditionally.
 func (v *Value[T]) Store(ctx context.Context, now T) error {
 	const op = "store"
 	if err := v.node.refuse(op, false); err != nil {
@@ -56,11 +56,10 @@ func (v *Value[T]) Store(ctx context.Context, now T) error {
 	return err
 }
 
-// CompareAndSwap sets the value to now if it is old, and reports whether it
-// did. It compares bytes: the node's data with what the codec makes of old. The
-// same value in other bytes, such as JSON with other spaces, is not old. Unlike
-// Curator's compareAndSet, it takes a node that does not exist for the zero
-// value.
+// CompareAndSwap sets the value to now if the value is old, and reports whether it did.
+// CompareAndSwap compares the node's data with the encoding of old. So an equal value with
+// other bytes, such as JSON with other white space, is not old. Unlike Curator's
+// compareAndSet, CompareAndSwap treats a missing node as the zero value.
 func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool, err error) {
 	const op = "compare-and-swap"
 	if err := v.node.refuse(op, false); err != nil {
@@ -77,7 +76,7 @@ func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool
 	var none T
 	zero, err := v.codec.Encode(none)
 	if err != nil {
-		zero = nil // a codec may have no data for it
+		zero = nil // the codec may be unable to encode the zero value
 	}
 	s, err := v.node.do(ctx, op, func(data []byte) step {
 		_, err := v.decode(op, data)
@@ -89,11 +88,11 @@ func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool
 	return s.writes, err
 }
 
-// Update sets the value to what f makes of it, and returns that. It calls f
-// again with the next value if another change was faster, and if f has failed with
-// a value that may be out of date. If f returns an error for the newest value,
-// nothing is changed, and Update returns that error. Update calls f on the caller's
-// goroutine. Other calls do not wait for f.
+// Update replaces the value by f's result, and returns the result. Update calls f again
+// with the newest value if another change was faster, or if f returned an error for a
+// value that may be out of date. If f returns an error for the newest value, Update
+// changes nothing, and returns the error. Update calls f in the caller's goroutine. Other
+// calls do not wait for f.
 func (v *Value[T]) Update(ctx context.Context, f func(old T) (T, error)) (now T, err error) {
 	const op = "update"
 	var none T
@@ -117,8 +116,8 @@ func (v *Value[T]) Update(ctx context.Context, f func(old T) (T, error)) (now T,
 	return now, nil
 }
 
-// copying returns a codec that works on copies of the bytes, because others may
-// keep and change what they are given.
+// copying returns a codec that copies the bytes, because the user's codec may keep or
+// change them.
 func copying[T any](of codec.Codec[T]) codec.Codec[T] {
 	return codec.Codec[T]{
 		Encode: func(v T) ([]byte, error) {

@@ -16,36 +16,36 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// write is one write of a node that must still be as it was in base. It finds out
-// what has become of an attempt whose reply was lost.
+// write is one write of a node on condition that the node is unchanged since base. If the
+// reply to an attempt is lost, the write finds out whether the attempt was applied.
 //
-// A node with the next version and the same data does not tell that the attempt was
-// applied: two writers that both make 6 out of 5 leave the same bytes. The receipt
-// tells, if there is one. Without it, the attempt is repeated as long as the node
-// has the old version. All attempts ask for the same version, so at most one of
-// them is applied, even if one arrives late.
+// A node with the next version and the data of the attempt does not prove that the attempt
+// was applied: if two clients both replace 5 by 6, their bytes are equal. The receipt, if
+// there is one, proves it. Without a receipt, the attempt is repeated as long as the node
+// has the old version. All attempts have the same condition, so at most one of them is
+// applied, even if an attempt arrives late.
 type write struct {
 	*call
 	base *snapshot
 	data []byte
 }
 
-// verdict is what has become of a write.
-type verdict int
+// outcome is the outcome of a write.
+type outcome int
 
 const (
-	applied  verdict = iota
+	applied  outcome = iota
 	conflict         // not applied: another client has changed the node
-	again            // not applied, and never will be; another write may be
-	refused          // not applied, because of an error that came with it
-	lost             // nothing tells
-	pending          // may be applied or not
+	again            // not applied, and never will be; a new write may succeed
+	refused          // not applied: the server has returned an error
+	lost             // unknown for good
+	pending          // unknown so far
 	unsent           // there was no attempt
 )
 
-// settle makes attempts until it is known whether one was applied, or until nothing
-// can tell. The error says why a write was refused or lost.
-func (w *write) settle() (verdict, error) {
+// settle makes attempts until the outcome is known, or is lost. The error says why a
+// write was refused, or why its outcome was lost.
+func (w *write) settle() (outcome, error) {
 	doubt := false
 	for {
 		v, err := w.attempt(doubt)
@@ -64,15 +64,15 @@ func (w *write) settle() (verdict, error) {
 		if v != pending {
 			return v, err
 		}
-		if ended := w.outlast(err); ended != nil {
+		if ended := w.retryAfter(err); ended != nil {
 			return lost, ended
 		}
 	}
 }
 
-// attempt makes the request once. doubt says that an earlier attempt may have been
+// attempt sends the request once. doubt means that an earlier attempt may have been
 // applied.
-func (w *write) attempt(doubt bool) (verdict, error) {
+func (w *write) attempt(doubt bool) (outcome, error) {
 	session, began := w.client.SessionID(), w.now()
 	stat, err := w.send()
 	w.noteRoundTrip(began)
@@ -94,7 +94,7 @@ func (w *write) attempt(doubt bool) (verdict, error) {
 	}
 }
 
-// send makes the request. The framework does not repeat it once it was sent.
+// send sends the request. Package framework does not repeat a request that was sent.
 func (w *write) send() (*zk.Stat, error) {
 	if w.cfg.receipts == "" {
 		return w.client.Set(w.ctx, w.path, w.data, w.base.version)
@@ -108,12 +108,12 @@ func (w *write) send() (*zk.Stat, error) {
 	return results[1].Stat, nil
 }
 
-// resolve finds out what has become of the attempts so far. The verdict is pending
-// if none was applied yet, and lost with the reason if nothing can tell.
+// resolve finds out the outcome of the attempts so far. The outcome is pending if no
+// attempt was applied yet.
 //
-// It uses the receipt itself, so that no attempt can be applied from then on. If an
-// attempt was faster, the receipt tells that.
-func (w *write) resolve() (verdict, error) {
+// With a receipt, resolve writes the receipt itself, so that no attempt can be applied
+// after that. If an attempt was faster, the receipt has the data of the attempt.
+func (w *write) resolve() (outcome, error) {
 	if w.cfg.receipts == "" {
 		return w.judgeNode(pending)
 	}
@@ -132,7 +132,7 @@ func (w *write) resolve() (verdict, error) {
 	switch {
 	case err != nil:
 		return lost, err
-	case !now.exists: // no attempt can be applied any more
+	case !now.exists: // no attempt can be applied from now on
 		w.dropReceipt()
 		return w.judgeNode(again)
 	case now.version != w.receipt.version+1:
@@ -152,15 +152,15 @@ func isChanged(err error) bool {
 	return reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
 }
 
-// judgeNode judges by the node itself. It can be sure of two cases:
+// judgeNode derives the outcome from the node itself. Two cases are certain:
 //
-//   - If the node is as before, no attempt was applied yet. That is the verdict
-//     unchanged.
-//   - If the node was written once, with other data, another client has done that.
+//   - If the node is unchanged, no attempt was applied yet, and judgeNode returns the
+//     outcome unchanged.
+//   - If the node was written once, with other data, another client has written it.
 //
-// If the node was written once with the same data, either may have done it. If it
-// was written more often, this client may be among the writers.
-func (w *write) judgeNode(unchanged verdict) (verdict, error) {
+// If the node was written once with the same data, this client or another may have
+// written it. If the node was written more often, this client may be among the writers.
+func (w *write) judgeNode(unchanged outcome) (outcome, error) {
 	now, err := w.readNode(true)
 	switch {
 	case err != nil:
@@ -176,28 +176,27 @@ func (w *write) judgeNode(unchanged verdict) (verdict, error) {
 	}
 }
 
-// receipt is an ephemeral node of one object in one session. Each write writes the
-// receipt, too, in the same transaction. So the receipt tells whether the write was
-// applied, whoever has written the node meanwhile.
+// receipt is an ephemeral node of one object in one session. Each write also writes the
+// receipt, in the same transaction. So the receipt shows whether the write was applied,
+// even if other clients have written the node since.
 type receipt struct {
 	path    string // empty if there is none
 	session int64
 	version int32
 }
 
-// used is the receipt's data after the next write, and void if no attempt at it may
-// be applied any more.
+// used is the receipt's data after the next write. void is its data if no attempt of that
+// write may be applied from now on.
 func (r receipt) used() []byte { return numberBytes(int64(r.version) + 1) }
 func (r receipt) void() []byte { return numberBytes(-int64(r.version) - 1) }
 
 func numberBytes(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
-// lastVersion is the last one of a receipt. The next one is negative, and in the end
-// there is one that stands for any.
+// lastVersion is the last version of a receipt. Later versions are negative, and finally
+// -1, which stands for any version.
 const lastVersion = math.MaxInt32
 
-// takeReceipt makes a receipt, if there is none in this session and the option asks
-// for one.
+// takeReceipt creates a receipt, if receipts are on and there is none in this session.
 func (w *write) takeReceipt() error {
 	r := w.receipt
 	if w.cfg.receipts == "" || r.path != "" && r.session == w.client.SessionID() && r.version < lastVersion {
