@@ -56,8 +56,8 @@ func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error
 	switch {
 	case err != nil:
 		return nil, false, err
-	case stat == nil:
-		return nil, false, unknownOutcome(zk.ErrNoNode)
+	case stat == nil: // another client has deleted the node since; look which are left
+		return t.resolve(ctx, s)
 	}
 	t.made, err = t.resultsSince(ctx, s, stat.Czxid, found)
 	return t.made, err == nil, err

@@ -93,6 +93,25 @@ func TestTransactionWithAProtectedNodeThatIsGoneIsOfUnknownOutcome(t *testing.T)
 	})
 }
 
+// The reply is lost, and the client finds the protected node. Another client deletes the
+// node before the client has read its Stat.
+//
+// Promise: A transaction whose only protected node another client has deleted is repeated.
+func TestTransactionWhoseProtectedNodeIsDeletedDuringTheLookUpIsRepeated(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		mustCreate(t, c, "/l", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.Call(func(r zktest.Request) {
+			require.NoError(t, srv.Delete(r.Path))
+		})})
+		results, err := c.Transaction(t.Context(), framework.CheckOp("/n", framework.AnyVersion),
+			framework.CreateOp("/l/node", nil, framework.WithMode(framework.Ephemeral), framework.WithProtection()))
+		require.NoError(t, err)
+		require.Equal(t, []string{strings.TrimPrefix(results[1].Path, "/l/")}, srv.Children("/l"))
+	})
+}
+
 // The caller goes before the answer comes. The client deletes the nodes, whether
 // the answer comes late or is lost.
 //
