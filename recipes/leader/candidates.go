@@ -13,9 +13,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Leadership returns the lease of the present leadership, or nil. It is nil, too,
-// if the leadership has ended and its work goes on. It does not contact the
-// server. The answer may be old when it arrives: the lease's context knows.
+// Leadership returns the lease of the current leadership, or nil. It returns nil also if
+// the leadership has ended and its work continues. Leadership sends no request. The
+// leadership may end at any moment; the lease's context shows it.
 func (e *election) Leadership() *locks.Lease {
 	if now := e.current(); now != nil && now.lease.Context().Err() == nil {
 		return now.lease
@@ -23,8 +23,8 @@ func (e *election) Leadership() *locks.Lease {
 	return nil
 }
 
-// Leader returns the candidate that leads, or is about to. If there is no
-// candidate, the error is ErrNoLeader.
+// Leader returns the candidate that leads or is about to lead. If there is no candidate,
+// the error matches ErrNoLeader.
 func (e *election) Leader(ctx context.Context) (locks.Participant, error) {
 	return first(ctx, &e.queue)
 }
@@ -46,14 +46,13 @@ func first(ctx context.Context, queue *seat.Lock) (locks.Participant, error) {
 			leader.Holder = err == nil
 			return locks.Participant(leader), err
 		}
-		if err := follow.Pause(ctx, queue.Client(), &vanished); err != nil { // it has left (CURATOR-358)
+		if err := follow.Pause(ctx, queue.Client(), &vanished); err != nil { // the candidate has left (CURATOR-358)
 			return locks.Participant{}, queue.ErrorOf(op, err)
 		}
 	}
 }
 
-// Participants returns the candidates in the order of the queue, the leader
-// first.
+// Participants returns the candidates in the order of the queue, with the leader first.
 func (e *election) Participants(ctx context.Context) ([]locks.Participant, error) {
 	all, err := e.queue.Participants(ctx)
 	var participants []locks.Participant
@@ -63,23 +62,23 @@ func (e *election) Participants(ctx context.Context) ([]locks.Participant, error
 	return participants, err
 }
 
-// HandOver passes the leadership on to the next in line, in an orderly way. It
-// asks the work to finish, by Lease.Revoked; Latch.Lead ends the work's context,
-// too, within the time of WithGrace. When ctx ends, the leadership ends with
+// HandOver passes the leadership to the next candidate gracefully. HandOver asks the work
+// to finish, by Lease.Revoked; Latch.Lead also ends the work's context within the time of
+// WithGrace. If ctx ends before the work has returned, the leadership ends with
 // locks.ErrRevoked.
 //
-// HandOver returns nil when the leadership is given up, or lost, and its node is gone.
-// If ctx ends before that, HandOver returns ctx's error. It waits for the work of a
-// Selector, and for Latch.Lead's unless ctx ends. Called with the leadership's own
-// context, it asks and does not wait. It is an error in these cases:
+// HandOver returns nil when the leadership has ended and its node is deleted. If ctx ends
+// first, HandOver returns ctx's error; the work of a Selector keeps the node until it
+// returns. Called with the leadership's own context, HandOver asks the work to finish and
+// does not wait. The other errors are:
 //
-//   - There is no other candidate: ErrNoSuccessor. The leader goes on. A candidate
-//     that has died stands until its session has timed out.
-//   - This candidate does not lead: ErrNotLeader. That is also so if the connection
-//     was interrupted, under state.StandardPolicy, before the leader was asked. A
-//     latch may lead again with the same node then.
-//   - The node may stay: the server refuses to delete it, or one of the other
-//     errors that "How a call ends a node" in the index of the recipes lists.
+//   - ErrNoSuccessor: there is no other candidate, and the leader continues. A crashed
+//     candidate counts until its session times out.
+//   - ErrNotLeader: this candidate does not lead, or the connection was interrupted under
+//     state.StandardPolicy before the leader was asked. In the second case, a latch may
+//     lead again with the same node.
+//   - The server refuses to delete the node, or another error that "How a call ends a
+//     node" in the index of the recipes lists. The node may stay.
 func (e *election) HandOver(ctx context.Context) error {
 	const op = "hand over"
 	now := e.current()
@@ -110,10 +109,10 @@ func (e *election) hasSuccessor(ctx context.Context, op string) error {
 	return err
 }
 
-// await waits until a leadership is given up and its node is gone. The leader
-// itself, whose context it gets, would wait for itself, so it does not wait. A
-// leadership that was only interrupted is over as well, but its node stays and may
-// lead again, so that nothing was given up.
+// await waits until a leadership has ended and its node is deleted. With the leadership's
+// own context, await returns at once, because the leader would wait for itself. If the
+// leadership was interrupted and its node may lead again, nothing was handed over, and
+// await returns ErrNotLeader.
 func (e *election) await(ctx context.Context, now *leadership) error {
 	if seat.FromContext(ctx, e.queue.Key()) == now.hold {
 		return nil
@@ -129,7 +128,7 @@ func (e *election) await(ctx context.Context, now *leadership) error {
 	ending := e.removal.Ending(ctx, now.node.Session)
 	defer ending.Done()
 	err := now.hold.AwaitRelease(ending.Context())
-	if err == nil && now.node.Session.Context().Err() != nil { // the release has left the node to the client
+	if err == nil && now.node.Session.Context().Err() != nil { // the client deletes the node in the background
 		err = e.deleteNode(ending.Context(), now.node)
 	}
 	return ending.Err(now.node.Session, err)

@@ -23,55 +23,54 @@ import (
 // follower until its node is the first in the queue, and the leader until its
 // work returns.
 //
-// The two recipes differ in what keeps the leader's node. With a Selector, the work
-// does: the work has one share of the hold and the engine another, and the node is
-// deleted when the work has returned. With a Latch, the lease does: its hold has one
-// share, and the node is deleted when the lease ends. Only if the connection has
-// failed, the engine waits for the holder to stop; see awaitStop.
+// The two recipes differ in how long the leader's node stays. With a Selector, the work
+// has one share of the hold and the engine another, and the node is deleted when the work
+// has returned. With a Latch, the lease has the only share, and the node is deleted when
+// the lease ends. Only if the connection has failed does the engine of a Latch wait for
+// the holder to stop; see awaitStop.
 type election struct {
 	queue     seat.Lock
 	cfg       config
-	workHolds bool // as a Selector's work does
+	workHolds bool // true for a Selector
 
 	recovery follow.Recovery // the last error that keeps the candidate out of the queue
-	removal  follow.Recovery // the last error of a deletion of our nodes
+	removal  follow.Recovery // the last error of a deletion of this candidate's nodes
 
 	mu   sync.Mutex       // protects the following fields
-	now  *leadership      // the present one, until its work returns; nil if there is none
-	seen seat.NotAdmitted // the queue, when the candidate last saw it
+	now  *leadership      // the current leadership, until its work returns; or nil
+	seen seat.NotAdmitted // the queue when the candidate last saw it
 	left []*leftNode      // see delete
 }
 
-// leadership is one leadership, from the grant until its node is given up, or
-// kept for the next one.
+// leadership is one leadership, from the grant until its node is given up or kept for the
+// next leadership.
 type leadership struct {
 	hold    *seat.Hold
 	node    framework.Created
-	lease   *locks.Lease    // the holder's
-	stopped <-chan struct{} // closed when the holder of a lost lease releases it; nil if workHolds
+	lease   *locks.Lease    // of the holder
+	stopped <-chan struct{} // closed when the holder releases a lost lease; nil if workHolds
 }
 
-// leftNode is a node that may still be there: no server has said that it is gone.
-// Unless a server has refused that, the client deletes it in the background.
+// leftNode is a node that may still exist, because no server has confirmed its deletion.
+// The client deletes the node in the background, unless a server has refused the
+// deletion.
 type leftNode struct {
 	framework.Created
-	err   error     // why it may be there
-	until time.Time // by then the servers have ended its session, if that is lost
+	err   error     // why the node may exist
+	until time.Time // when the servers have ended a lost session at the latest
 }
 
-// What elections write to the log. Package trace of the internals logs their
-// acquires and holds.
+// Log lines of elections. Package recipes/internal/trace logs their acquires and holds.
 var (
 	eventNodeStays   = event.Kind{Warn: "leader's node stays, and is in the way of all candidates"}
 	eventOverrun     = event.Kind{Warn: "leader's work goes on after the end of its leadership"}
 	eventOverrunOver = event.Kind{Info: "leader's work has ended, after its leadership"}
 )
 
-// overrun is how long work may go on after its leadership until that is reported.
+// overrun is how long work may continue after its leadership before that is reported.
 const overrun = 10 * time.Second
 
-// init configures the candidate. The configuration has the client, the path, and
-// the kind of the nodes.
+// init configures the candidate. of has the client, the path and the kind of the nodes.
 func (e *election) init(of seat.Config, opts []Option) {
 	for _, set := range opts {
 		if set == nil {
@@ -91,8 +90,8 @@ func (e *election) init(of seat.Config, opts []Option) {
 	e.removal = follow.Recovery{Client: of.Client}
 }
 
-// run follows and leads in turn. It returns the error of a follower, or the
-// outcome of a leadership after which the candidate does not stand again.
+// run follows and leads in turn. It returns the error of a follower, or the result of a
+// leadership after which the candidate does not queue again.
 func (e *election) run(ctx context.Context, work func(context.Context) error, again func(error) bool) error {
 	e.recovery.Recovered()
 	e.noteSeen(seat.NotAdmitted{})
@@ -109,9 +108,9 @@ func (e *election) run(ctx context.Context, work func(context.Context) error, ag
 	}
 }
 
-// runAsFollower queues until the candidate leads. It survives outages, losses of
-// the session, and servers in trouble. A node that was kept from the leadership
-// before leads again, if its session lives.
+// runAsFollower queues until the candidate leads. It retries through outages, lost
+// sessions and failures of servers. A node that was kept from the last leadership leads
+// again if its session lives.
 func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (*seat.Lease, error) {
 	for {
 		if ctx.Err() != nil && kept == nil {
@@ -128,7 +127,7 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 		}
 		kept = nil
 		if ctx.Err() == nil { // otherwise the error of the wait names the leader
-			e.noteSeen(seat.NotAdmitted{}) // our node is gone, and nobody is ahead of it
+			e.noteSeen(seat.NotAdmitted{}) // our node is deleted, so no candidate is ahead of it
 		}
 		err = e.recovery.Wait(ctx, err)
 		switch {
@@ -140,9 +139,9 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 	}
 }
 
-// runAsLeader calls work under a leadership that was won, and gives the node up
-// when work has returned. It returns work's error, with the reason of a loss and
-// the refusal of a deletion, or the node that the next leadership begins with.
+// runAsLeader calls work under a leadership, and gives the node up when work has returned.
+// It returns the error of work, joined with the reason of a loss and the refusal of a
+// deletion, or the node that is kept for the next leadership.
 func (e *election) runAsLeader(
 	ctx context.Context, won *seat.Lease, work func(context.Context) error,
 ) (kept *framework.Created, err error) {
@@ -169,7 +168,7 @@ func (e *election) runAsLeader(
 		return nil, reason.OfContext(ctx)
 	case now.hold.Context().Err() != nil:
 		return nil, nil // the defer above returns why
-	case under.Err() != nil: // ctx has ended just now, or its deadline has passed
+	case under.Err() != nil: // ctx has just ended, or its deadline has passed
 		return nil, reason.OfContext(under)
 	}
 	return nil, work(under)
@@ -177,38 +176,38 @@ func (e *election) runAsLeader(
 
 func (e *election) newLeadership(won *seat.Lease) *leadership {
 	h := won.Hold()
-	h.Seat().Watch() // a leader watches its node from the beginning
+	h.Seat().Watch() // a leader watches its node from the start
 	e.removal.Note(nil)
 	e.recovery.Recovered()
 	now := &leadership{hold: h, node: h.Seat().Nodes()[0], lease: (*locks.Lease)(won)}
 	if !e.workHolds {
 		now.stopped = h.Lead()
-	} else if joined, _ := h.Join(); joined { // otherwise it is lost already
+	} else if joined, _ := h.Join(); joined { // otherwise the hold is already lost
 		now.lease = (*locks.Lease)(h.LeaseOf(won.Context()))
 	}
 	return now
 }
 
-// setNow sets the present leadership, unless ctx has ended: a Shutdown that has
-// ended it did not see this leadership.
+// setNow sets the current leadership, unless ctx has ended: the Shutdown that has ended
+// ctx did not see this leadership.
 func (e *election) setNow(ctx context.Context, now *leadership) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.now = nil; ctx.Err() == nil {
 		e.now = now
 	}
-	e.seen, e.left = seat.NotAdmitted{}, nil // a node ahead of ours would keep us from leading
+	e.seen, e.left = seat.NotAdmitted{}, nil // this candidate leads, so none of these nodes is ahead
 }
 
-// current returns the present leadership, or nil. It may be lost already.
+// current returns the current leadership, which may already be lost, or nil.
 func (e *election) current() *leadership {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.now
 }
 
-// oversee ends the leadership when another client has asked for it, and reports
-// work that goes on after the end.
+// oversee ends the leadership after another client has asked the leader to step down, and
+// reports work that continues after the end.
 func (e *election) oversee(under context.Context, now *leadership, returned <-chan struct{}) {
 	afterGrace(now.hold.Seat().RequestedByOthers(), under.Done(), e.cfg.grace, func() { now.hold.Lose(locks.ErrRevoked) })
 	<-under.Done()
@@ -228,8 +227,8 @@ func (e *election) oversee(under context.Context, now *leadership, returned <-ch
 	events.Emit(eventOverrunOver, nil, now.name(), cause, slog.Float64(semconv.LockOverrun, time.Since(ended).Seconds()))
 }
 
-// afterGrace calls end when a leader was asked to stop and has had its time of
-// grace, unless its leadership is over first.
+// afterGrace calls end when a leader was asked to stop and its grace is over, unless the
+// leadership ends first.
 func afterGrace(asked, over <-chan struct{}, grace time.Duration, end func()) {
 	select {
 	case <-asked:
@@ -245,12 +244,12 @@ func afterGrace(asked, over <-chan struct{}, grace time.Duration, end func()) {
 	}
 }
 
-// name is the attribute of a log line that names the leader's node.
+// name returns the attribute of a log line with the name of the leader's node.
 func (l *leadership) name() slog.Attr { return slog.String(semconv.LockNode, path.Base(l.node.Path)) }
 
-// giveUp ends a leadership. It returns the reason of a loss, and the server's error
-// if the server refuses to delete the node. If the leadership was only interrupted,
-// and the candidate may lead again with the node, giveUp returns the node instead.
+// giveUp ends a leadership. It returns the reason of a loss, joined with the server's
+// error if the server refuses to delete the node. If the leadership was interrupted, and
+// the candidate may lead again with the node, giveUp returns the node instead.
 func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework.Created, err error) {
 	cause := context.Cause(now.hold.Context())
 	suspended := reason.Is(cause, framework.ErrSuspended)
@@ -271,11 +270,11 @@ func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework
 	return nil, errors.Join(cause, refused)
 }
 
-// awaitStop waits until the holder of a lost lease has stopped. Lead, a release of
-// the lease, and Shutdown say that it has. A holder may also say nothing, so that the
-// wait ends with the safety margin at the latest. Meanwhile the node keeps others from leading, if the
-// servers still have it: in the same session the candidate could lead again with
-// it, and in the next one delete it.
+// awaitStop waits until the holder of a lost lease has stopped: Lead's work has returned,
+// the lease is released, or the latch is shut down. Other holders give no sign, so the
+// wait ends with the safety margin at the latest. During the wait, this candidate neither
+// deletes the node nor leads again with it, so the node keeps other candidates from
+// leading while its session lives.
 func (l *leadership) awaitStop(ctx context.Context) {
 	margin := time.NewTimer(l.node.Session.SafetyMargin())
 	defer margin.Stop()
@@ -287,9 +286,9 @@ func (l *leadership) awaitStop(ctx context.Context) {
 	l.hold.Stopped()
 }
 
-// delete has del delete a node, and waits for a server's answer while there is a
-// connection. Then the client goes on in the background, and a Latch's Shutdown waits
-// for the node. The deletion for a Latch does not end with its candidacy.
+// delete calls del to delete a node, and waits for the answer while there is a connection.
+// After that, the client deletes the node in the background, and a Latch's Shutdown waits
+// for the deletion. The deletion for a Latch does not end with its candidacy.
 func (e *election) delete(ctx context.Context, node framework.Created, del func(context.Context) error) error {
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
@@ -301,7 +300,7 @@ func (e *election) delete(ctx context.Context, node framework.Created, del func(
 		return nil
 	}
 	if e.workHolds {
-		return err // no Shutdown will ask for the node
+		return err // a Selector has no Shutdown that waits for the deletion
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -314,13 +313,14 @@ func (e *election) abandon(ctx context.Context, node framework.Created) {
 	e.delete(ctx, node, func(ctx context.Context) error { return e.deleteNode(ctx, node) })
 }
 
-// deleteNode deletes a node. If that fails, the client goes on in the background.
+// deleteNode deletes a node. If the deletion fails, the client continues it in the
+// background.
 func (e *election) deleteNode(ctx context.Context, node framework.Created) error {
 	return e.queue.Client().Delete(ctx, node.Path, framework.AnyVersion, framework.WithGuarantee())
 }
 
-// awaitDeletions waits for the deletion of nodes that may still be there, and
-// returns why one of them may be there after that.
+// awaitDeletions waits for the deletion of all left nodes. It returns an error if one of
+// them may still exist.
 func (e *election) awaitDeletions(ending *follow.Ending) (err error) {
 	e.mu.Lock()
 	left := slices.Clone(e.left)
@@ -340,16 +340,16 @@ func (e *election) awaitDeletions(ending *follow.Ending) (err error) {
 	return err
 }
 
-// forget takes nodes that are gone off the list of those that may be there.
+// forget removes deleted nodes from the list of left nodes.
 func (e *election) forget(gone func(*leftNode) bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.left = slices.DeleteFunc(e.left, gone)
 }
 
-// noteQueue records the queue that the candidate waits in, for the errors of
-// callers who wait for the leadership. Servers have ended sessions that were lost
-// long ago, and deleted their nodes.
+// noteQueue records the queue that the candidate waits in, for the errors of callers that
+// wait for the leadership. It also forgets left nodes whose sessions were lost so long ago
+// that the servers have deleted them.
 func (e *election) noteQueue(now seat.NotAdmitted) {
 	e.recovery.Recovered()
 	e.noteSeen(now)
@@ -362,8 +362,8 @@ func (e *election) noteSeen(now seat.NotAdmitted) {
 	e.seen = now
 }
 
-// gaveUp is the error of a wait for the leadership whose context has ended. It
-// names the leader, and the last error.
+// gaveUp is the error of a wait for the leadership whose context has ended. It names the
+// leader and the last error.
 func (e *election) gaveUp(ctx context.Context) error {
 	e.mu.Lock()
 	seen := e.seen

@@ -13,17 +13,16 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Latch is Curator's LeaderLatch, a standing candidacy: of all latches with
-// one path, across every client of the ensemble, one leads at a time, and the
-// next in line takes over when it stops. From NewLatch to Shutdown a latch is
-// always leading or in the queue, or about to queue again. A process may have any
-// number of them. It is safe for concurrent use.
+// Latch is Curator's LeaderLatch. Of all latches with one path, across every client of
+// the ensemble, one leads at a time, and the next latch in the queue takes over when the
+// leader stops. From NewLatch to Shutdown, a latch leads, queues, or is about to queue
+// again. A Latch is safe for concurrent use.
 //
 //	latch, err := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
 //	if err != nil {
 //		return err
 //	}
-//	defer latch.Shutdown(context.WithoutCancel(ctx)) // waits until the node is gone
+//	defer latch.Shutdown(context.WithoutCancel(ctx)) // waits until the node is deleted
 //	err = latch.Lead(ctx, func(ctx context.Context) error {
 //		lease, _ := locks.LeaseFromContext(ctx)
 //		return lead(ctx, lease.FencingToken()) // until ctx ends
@@ -33,63 +32,63 @@ import (
 //	}
 //	return err
 //
-// Lead says in which ways a leadership ends, and what becomes of the work then.
-// If the service is stopped by the end of ctx, the work finishes, and the next
-// candidate leads. Lead returns ctx's error then, also if the work has returned
-// nil.
+// The documentation of Lead says how a leadership can end, and what happens to the work.
+// If ctx ends, because the service stops, the work finishes, and the next candidate
+// leads. Lead then returns ctx's error, even if the work has returned nil.
 //
-// Leadership is a Lease, whose context ends when the leadership does.
-// WaitLeadership and Leadership are for callers that lead in their own way. Such a
-// caller has to watch Lease.Revoked, too, and to release the lease then: else a
-// HandOver takes all of its time. The latch gives its node up when the lease ends, without
-// waiting for the work: a Selector does wait. Only after a loss or an
-// interruption, it leaves the work the time to stop. The lease need not be
-// released. To release it is to resign: the next in line leads, and the latch
-// queues again behind the others. After a loss or an interruption, a release says
-// that the work has stopped.
+// WaitLeadership and Leadership are for callers that do not use Lead. They return a
+// Lease, whose context ends with the leadership. Such a caller must also watch
+// Lease.Revoked and release the lease when that is closed; otherwise every HandOver takes
+// until its deadline. When the lease ends, the latch gives its node up without waiting
+// for the work, unlike a Selector. Only after a loss or an interruption does the latch
+// give the work time to stop.
 //
-// A leader that is asked to step down by locks.Revoke does so at once, or within
-// the time of WithGrace, and queues again. So does a leader whose node was deleted.
-// A candidate that is asked while it waits steps down as soon as it leads. If its
-// leaderships end time and again, a latch pauses before it queues again: not at
-// all the first time, and then for up to five seconds.
+// The lease need not be released. Releasing the lease resigns: the next candidate leads,
+// and the latch queues again behind the others. After a loss or an interruption, a
+// release tells the latch that the work has stopped.
 //
-// When the connection is interrupted, a leader goes on until its session cannot
-// be trusted any more. Under state.StandardPolicy it stops at once, and leads
-// again, with the same node, when the connection is back and the session alive,
-// unless it was asked to step down. A candidate keeps its place meanwhile. When
-// the session is lost, the latch queues again in the next one.
+// If a client asks the leader to step down by locks.Revoke, the leader steps down at
+// once, or within the time of WithGrace, and queues again. If a candidate is asked while
+// it waits, it steps down as soon as it leads. If the leader's node is deleted, the latch
+// queues again. A latch whose leaderships keep ending pauses for up to five seconds before
+// it queues again; the first time, it does not pause.
 //
-// A leader that was lost, with its session or by an interruption, has the
-// safety margin to stop; see framework.WithSafetyMargin. There is no leader until
-// it has stopped, or the margin is over: no other candidate leads, because the node
-// stays, and this latch does not queue. The leader has stopped when Lead's work
-// returns, the lease is released, or the latch is shut down. The servers may delete
-// the node of a lost session when the margin is over.
+// If the connection is interrupted, a leader continues until its session can no longer be
+// trusted. Under state.StandardPolicy, the leader stops at once; when the connection
+// returns and the session is alive, it leads again with the same node, unless it was
+// asked to step down. A candidate keeps its place in the queue. After the session is
+// lost, the latch queues again in the next session.
 //
-// The nodes are the same as Java Curator's LeaderLatch makes: Go and Java
-// processes may elect a leader together. A Selector needs another path: the two
+// After a loss or an interruption, the leader has the safety margin to stop; see
+// framework.WithSafetyMargin. Until it has stopped or the margin is over, there is no
+// leader: the node stays, so no other candidate leads, and this latch does not queue. The
+// leader has stopped when the work of Lead has returned, the lease is released, or the
+// latch is shut down. When the margin is over, the servers may delete the node of a lost
+// session.
+//
+// Latch creates the same nodes as Java Curator's LeaderLatch, so Go and Java processes may
+// elect a leader together. A Selector needs another path, because a Latch and a Selector
 // do not see each other.
 type Latch struct {
 	election
-	life    follow.Life // over when the latch neither leads nor queues any more
+	life    follow.Life // over when the latch neither leads nor queues
 	working atomic.Bool // Lead runs
 }
 
 const latchKind = "latch-"
 
-// endOfLatch is what errors call the end of a candidacy, which was no call.
+// endOfLatch names the operation in the error that has ended a candidacy.
 const endOfLatch = "leader latch"
 
-// NewLatch stands for leader from now on, until Shutdown. It does not wait, not
-// even for a connection. A client, a path or an option that cannot be used is
-// its error, and framework.ErrClosed if the client is closed.
+// NewLatch returns a latch, which is a candidate until Shutdown. NewLatch does not wait,
+// even if there is no connection. It returns the error of an invalid client, path or
+// option, and framework.ErrClosed if the client is closed.
 func NewLatch(c *framework.Client, path string, opts ...Option) (*Latch, error) {
 	l := &Latch{}
 	l.init(seat.Config{
 		Client: c, Path: path, Kind: latchKind, Op: "lead", Recipe: locktrace.RecipeLeaderLatch,
 	}, opts)
-	// Without a reason: hooks are told that a candidate's context was canceled.
+	// Without a cause: hooks receive context.Canceled as the candidate's error.
 	l.life = follow.Life{Client: c, Run: l.run, Finish: l.finish, GaveUp: l.gaveUp}
 	err := l.queue.Ready(context.Background())
 	switch {
@@ -104,12 +103,12 @@ func NewLatch(c *framework.Client, path string, opts ...Option) (*Latch, error) 
 	return l, nil
 }
 
-// run is the candidacy. Its context ends at once with the client or the latch, so
-// that no node is made after Shutdown.
+// run is the candidacy. Its context ends at once with the client or the latch, so that no
+// node is created after Shutdown.
 func (l *Latch) run(ctx context.Context) error {
 	vanished := pauses.Vanished()
 	return l.election.run(ctx, l.lead, func(error) bool {
-		_ = vanished.Wait(ctx) // the follower says that ctx has ended
+		_ = vanished.Wait(ctx) // if ctx has ended, the follower returns its error
 		return true
 	})
 }
@@ -121,7 +120,7 @@ func (l *Latch) lead(ctx context.Context) error {
 	return nil
 }
 
-// finish ends the candidacy with an error that says what has ended.
+// finish ends the candidacy with an error.
 func (l *Latch) finish(why error) {
 	if reason.Is(why, context.Canceled) { // Shutdown has ended it
 		why = ErrClosed
@@ -129,20 +128,20 @@ func (l *Latch) finish(why error) {
 	l.life.End(l.queue.ErrorOf(endOfLatch, why))
 }
 
-// Shutdown ends the candidacy at once, and does not wait for the work of Lead: it
-// ends the context of a leadership, with locks.ErrReleased, and then deletes the
-// node. Call HandOver before it to let the work finish first; the example of
-// HandOver shows that. After Lead has returned, there is no work to wait for.
+// Shutdown ends the candidacy at once, without waiting for the work of Lead: Shutdown
+// ends the context of the leadership with locks.ErrReleased, and then deletes the node. To
+// let the work finish first, call HandOver before Shutdown, as the example of HandOver
+// does. After Lead has returned, there is no work to wait for.
 //
-// Shutdown returns nil when a server has said that the node is gone. In an outage,
+// Shutdown returns nil when a server has confirmed the deletion of the node. In an outage,
 // Shutdown returns an error when ctx or the connection timeout is over, and the client
 // deletes the node in the background; see "How a call ends a node" in the index of the
-// recipes. If the server refuses the deletion, every Shutdown returns that error. A
-// node whose creation is under way is deleted in the background, and Shutdown does not
-// wait for that. Closing the client ends its latches, too.
+// recipes. If the server refuses the deletion, every Shutdown returns that error. If the
+// node is still being created, the client deletes it in the background, and Shutdown does
+// not wait for that. Closing the client also ends its latches.
 //
-// Shutdown says that the work is over, even if its leadership was lost just
-// before: the node goes without the rest of the safety margin.
+// Shutdown tells the latch that the work has stopped. So if the leadership was just lost,
+// the latch deletes the node without waiting for the rest of the safety margin.
 func (l *Latch) Shutdown(ctx context.Context) error {
 	const op = "shutdown"
 	if err := l.queue.Usable(); err != nil {
@@ -160,14 +159,14 @@ func (l *Latch) Shutdown(ctx context.Context) error {
 	return l.queue.ErrorOf(op, l.awaitDeletions(ending))
 }
 
-// WaitLeadership waits for the leadership, and returns its lease. All callers
-// that wait get the same lease.
+// WaitLeadership waits until the latch leads, and returns the lease. All waiting callers
+// get the same lease.
 //
-// If ctx ends first, or has ended, the error matches ctx.Err() and, if others
-// were seen to be ahead, is a *locks.NotAcquiredError that names the leader.
-// The candidacy goes on. If there is an error that keeps it from the queue, the
-// error also matches that: the last error of a server, or of an attempt to
-// connect. When the candidacy is over, the error is Err's.
+// If ctx ends first, the error matches ctx.Err(), and the candidacy continues. If the latch
+// has seen other candidates ahead, the error is a *locks.NotAcquiredError that names the
+// leader. If an error keeps the latch out of the queue, such as the last error of a server
+// or of an attempt to connect, the error also matches that error. If the candidacy has
+// ended, WaitLeadership returns Err.
 func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err error) {
 	if err := l.queue.Usable(); err != nil {
 		return nil, l.queue.OpError(err)
@@ -182,18 +181,18 @@ func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err err
 	return lease, nil
 }
 
-// Done is closed when the candidacy is over: the latch was shut down, or its
-// client was closed, or the server has refused it.
+// Done is closed when the candidacy has ended: the latch was shut down, its client was
+// closed, or the server has refused its requests.
 func (l *Latch) Done() <-chan struct{} { return l.life.Over().Done() }
 
-// Err returns why the candidacy is over, or nil if it is not. The reasons are:
+// Err returns nil until the candidacy has ended, and then:
 //
-//   - ErrClosed: the latch was shut down;
-//   - framework.ErrClosed: the client was closed;
-//   - an error of the server that waiting does not cure, such as zk.ErrNoAuth,
-//     or zk.ErrAuthFailed if the servers refuse the client's credentials.
+//   - ErrClosed if the latch was shut down;
+//   - framework.ErrClosed if the client was closed;
+//   - an error of the server that no retry can cure, such as zk.ErrNoAuth, or
+//     zk.ErrAuthFailed if the servers refuse the client's credentials.
 //
-// Outages, losses of the session and servers in trouble do not end it.
+// Outages, lost sessions and failures of servers do not end a candidacy.
 func (l *Latch) Err() error {
 	if err := l.queue.Usable(); err != nil {
 		return l.queue.ErrorOf(endOfLatch, err)
@@ -201,13 +200,13 @@ func (l *Latch) Err() error {
 	return l.life.Err()
 }
 
-// Resign gives the leadership up at once, as a release of its lease does, and does not
-// wait for the work of Lead: HandOver does. The next in line leads. Resign returns nil
-// when a server has said that the node is gone. In an outage, Resign returns an error
-// when ctx or the connection timeout is over, and the client deletes the node in the
-// background; see "How a call ends a node" in the index of the recipes. Called with
-// the leadership's own context, Resign does not wait. It is ErrNotLeader if there is
-// no leadership to give up, and while the connection is interrupted under
+// Resign gives the leadership up at once, as a release of its lease does. Resign does not
+// wait for the work of Lead; HandOver does. The next candidate leads. Resign returns nil
+// when a server has confirmed the deletion of the node. In an outage, Resign returns an
+// error when ctx or the connection timeout is over, and the client deletes the node in
+// the background; see "How a call ends a node" in the index of the recipes. Called with
+// the leadership's own context, Resign does not wait. The error matches ErrNotLeader if
+// the latch does not lead, and while the connection is interrupted under
 // state.StandardPolicy.
 func (l *Latch) Resign(ctx context.Context) error {
 	const op = "resign"

@@ -11,17 +11,16 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Lead calls work whenever this latch leads, until work returns by itself, ctx
-// ends, or the candidacy is over. Work is done under the lease, which
-// LeaseFromContext finds in its context, and under ctx. It should return when
-// its context ends: Lead waits for it, and calls it again with the next
-// leadership. A caller of Lead needs no other way to lead.
+// Lead calls work whenever this latch leads, until work returns without being asked to,
+// ctx ends, or the candidacy ends. The context of work ends with the lease and with ctx;
+// locks.LeaseFromContext returns the lease. When its context ends, work should return:
+// Lead waits for that, and calls work again in the next leadership.
 //
-// The table says how a leadership can end, why the context of work ends then,
-// and when the node goes, so that the next candidate can lead. After the ends
-// in the first part, Lead waits for the next leadership.
+// The table shows how a leadership can end, with which cause the context of work ends,
+// and when the node is deleted, so that the next candidate can lead. In the cases of the
+// first part, Lead then waits for the next leadership.
 //
-//	what happens               work's context ends with  the node goes
+//	what happens               work's context ends with  the node is deleted
 //	-------------------------  ------------------------  ----------------------
 //	HandOver                   ErrRevoked, at once or    when work returns, and
 //	                           within WithGrace          at HandOver's deadline
@@ -35,11 +34,11 @@ import (
 //	an interruption, under     framework.ErrSuspended    stays: if the session
 //	state.StandardPolicy                                 lives, the latch leads
 //	                                                     again then
-//	another client deletes     ErrNodeDeleted            it is gone
+//	another client deletes     ErrNodeDeleted            already
 //	the node
 //
 //	work returns: Lead         nothing                   when work returns
-//	returns what work does
+//	returns work's error
 //	ctx ends: Lead returns     ctx's cause               when work returns
 //	ctx's error
 //	Shutdown: Lead returns     ErrReleased               at once
@@ -49,23 +48,22 @@ import (
 //	framework.ErrClosed
 //	work panics: Lead panics   nothing                   at that moment
 //
-// The lease's context always ends before the node goes, or with it. Where the
-// node does not wait for work, the next may lead while work goes on: a Selector
-// waits, as long as its session lives.
+// The lease's context never ends later than the node is deleted. Where the deletion does
+// not wait for work, the next candidate may lead while work continues. A Selector waits
+// for work as long as its session lives.
 //
-// After a loss or an interruption, work that stops within
-// framework.WithSafetyMargin never goes on at the same time as the next leader's,
-// whether that is another latch or this one. The servers may end a lost session
-// when the margin is over, and the node with it.
+// After a loss or an interruption, work that stops within framework.WithSafetyMargin
+// never overlaps with the work of the next leader, whether that is another latch or this
+// one. When the margin is over, the servers may end the lost session and delete its node.
 //
-// If ctx ends, the error also matches what work returned. In all other cases
-// Lead ignores what work returns after its context has ended, or after it was
-// asked to stop. An error of the server that ends the candidacy (see Err), or
-// its refusal to delete the leader's node, ends Lead, too.
+// If ctx ends, the error also matches the error of work. Otherwise Lead ignores the error
+// of work if work returns after its context has ended, or after it was asked to stop. Lead
+// also returns if the server refuses the candidacy (see Err), or refuses to delete the
+// leader's node.
 //
-// Lead stands for nothing by itself: NewLatch does. Between Lead's return and
-// Shutdown, the latch stands behind the other candidates. To call Lead while it
-// runs is ErrRunning.
+// The latch is a candidate from NewLatch to Shutdown, not only during Lead: after Lead has
+// returned, the latch queues behind the other candidates. If Lead is already running, the
+// error matches ErrRunning.
 func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
 		return l.queue.OpError(seat.IsNil("work"))
@@ -86,8 +84,8 @@ func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) 
 	}
 }
 
-// workUnder is Lead's part in one leadership. It reports whether to wait for the
-// next.
+// workUnder runs work in one leadership, and reports whether to wait for the next
+// leadership.
 func (l *Latch) workUnder(
 	ctx context.Context, lease *locks.Lease, work func(context.Context) error,
 ) (again bool, err error) {
@@ -99,11 +97,11 @@ func (l *Latch) workUnder(
 	under, done := lease.WithContext(ctx)
 	defer done()
 	stopped, err := l.workUntilAsked(under, lease, work)
-	overdue := seat.AwaitDeadline(ctx) // the work may have heard of it first
+	overdue := seat.AwaitDeadline(ctx) // work may notice the deadline before ctx ends
 	switch {
 	case ctx.Err() != nil:
 		return false, withContextError(l.queue.OpError(reason.OfContext(ctx)), err)
-	case stopped && overdue: // the next leadership would end as soon as it begins
+	case stopped && overdue: // the next leadership would end at once
 		return false, withContextError(l.queue.OpError(context.DeadlineExceeded), err)
 	case stopped:
 		return true, nil
@@ -112,8 +110,8 @@ func (l *Latch) workUnder(
 	}
 }
 
-// workUntilAsked reports whether work was told to stop: its context has ended,
-// or the leader was asked to step down.
+// workUntilAsked runs work, and reports whether work was asked to stop: its context has
+// ended, or the leader was asked to step down.
 func (l *Latch) workUntilAsked(
 	under context.Context, lease *locks.Lease, work func(context.Context) error,
 ) (stopped bool, err error) {
@@ -135,8 +133,8 @@ func (l *Latch) workUntilAsked(
 	}
 }
 
-// withContextError adds what work returned to the error of ctx, unless that says
-// all of it. The work's error may say more, also if it wraps the error of ctx.
+// withContextError joins the error of work and the error of ctx, unless the latter
+// contains the former. The error of work may say more, even if it wraps the error of ctx.
 //
 //nolint:forbidigo // The error is the user's, and only its text is decided on.
 func withContextError(ended, work error) error {

@@ -18,35 +18,33 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Observe returns who leads now, and then each new leader, until ctx ends. It
-// is for those who do not stand: they need no Latch or Selector, but only its
-// path. Leaders of Java Curator's LeaderLatch and LeaderSelector and of kazoo's
-// Election are seen, too.
+// Observe returns the current leader, and then each new leader, until ctx ends. The caller
+// needs the path of an election, but no Latch or Selector. Observe also sees leaders of
+// Java Curator's LeaderLatch and LeaderSelector and of kazoo's Election.
 //
 //	for now, err := range leader.Observe(ctx, client, "/reports/leader") {
 //		if err != nil {
 //			return err
 //		}
 //		if now.Path == "" {
-//			route("") // nobody leads
+//			route("") // there is no leader
 //			continue
 //		}
 //		route(now.ID())
 //	}
 //
-// The participant is the candidate that leads or is about to: it may not know
-// yet, or have stopped already. The Token is the fencing token. It never falls
-// from one leader to the next, and no leader is told twice in a row. A
-// participant with an empty Path says that nobody stands. A slow caller misses
-// leaders in between, but never the last one.
+// The participant is the candidate that leads or is about to lead: it may not know yet,
+// or may have stopped already. Token is the fencing token, which never decreases from one
+// leader to the next. Observe never returns the same leader twice in a row. If Path is
+// empty, there is no candidate. A slow caller misses leaders in between, but never the
+// latest.
 //
-// The loop runs on the caller's goroutine. It costs one watch, on the leader's
-// node, and two requests for each leader, however many candidates come and go.
-// It outlasts outages, losses of the session, and servers in trouble, which it
-// logs. Meanwhile the last answer is old. It ends with an error in the second
-// value if the server refuses it, such as for want of rights, if the servers
-// refuse the client's credentials, or if the client is closed. The end of ctx
-// is no error, also if there was never an answer.
+// The loop runs in the caller's goroutine. It costs one watch on the leader's node, and
+// two requests for each new leader, however many candidates come and go. Observe retries
+// through outages, lost sessions and failures of servers, and logs them; during that time,
+// the last leader may be out of date. The loop ends with an error if the server refuses
+// the requests or the client's credentials, or if the client is closed. The end of ctx is
+// no error, even if there was no leader yet.
 func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[locks.Participant, error] {
 	return func(yield func(locks.Participant, error) bool) {
 		o := &observer{queue: candidatesAt(c, path)}
@@ -62,13 +60,14 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 	}
 }
 
-// Now returns the candidate that leads, or is about to, without standing. Candidates
-// of Latch, of Selector, of Java Curator's LeaderLatch and LeaderSelector, and of kazoo's
-// Election count. If there is no candidate, the error is ErrNoLeader.
+// Now returns the candidate that leads or is about to lead. The caller does not become a
+// candidate. Now sees candidates of Latch and Selector, of Java Curator's LeaderLatch and
+// LeaderSelector, and of kazoo's Election. If there is no candidate, the error matches
+// ErrNoLeader.
 //
-// Now reads once, with two requests, from the server to which the client is connected.
-// That server may lag behind: call framework.Client.Sync before Now if the leader
-// must be as new as the call. Observe reports changes of the leader.
+// Now sends two requests to the server that the client is connected to. That server may
+// lag: call framework.Client.Sync before Now if the leader must be as new as the call. Use
+// Observe to follow changes of the leader.
 func Now(ctx context.Context, c *framework.Client, path string) (locks.Participant, error) {
 	queue := candidatesAt(c, path)
 	if err := queue.Ready(ctx); err != nil {
@@ -77,12 +76,12 @@ func Now(ctx context.Context, c *framework.Client, path string) (locks.Participa
 	return first(ctx, queue)
 }
 
-// candidatesAt returns the queue of all kinds of candidates.
+// candidatesAt returns the queue with candidates of all kinds.
 func candidatesAt(c *framework.Client, path string) *seat.Lock {
 	return seat.New(seat.Config{Client: c, Path: path, Kind: latchKind, Kinds: candidateKinds, Op: "observe"})
 }
 
-// candidateKinds are the names of all candidates.
+// candidateKinds are the node names of all candidates.
 var candidateKinds = []string{latchKind, mutexKind, order.KazooKinds[0]}
 
 // observer is the state of one loop over Observe.
@@ -91,14 +90,14 @@ type observer struct {
 	queue *seat.Lock
 	yield func(locks.Participant, error) bool
 
-	told     bool           // the caller has had an answer
-	leader   int64          // the token of the leader in the last answer, or 0
-	vanished pauses.Growing // leaders are gone when they are read, time and again
+	told     bool           // the caller has received a leader, or that there is none
+	leader   int64          // the token of the last leader that the caller received, or 0
+	vanished pauses.Growing // pauses after leaders that vanish before they are read
 }
 
-// look tells the caller who leads, if that has changed, and waits for a change.
-// It never sees an older state than before, also in a new session: the
-// beginning of a session is a transaction, and the server has carried it out.
+// look yields the leader, if it has changed, and waits for a change. look never sees an
+// older state than before, not even in a new session: the creation of a session is a
+// transaction, which the server has applied.
 func (o *observer) look(ctx context.Context, _ *framework.Session) error {
 	now, watch, err := o.whoLeads(ctx)
 	if err != nil {
@@ -120,8 +119,8 @@ func (o *observer) look(ctx context.Context, _ *framework.Session) error {
 	return err
 }
 
-// whoLeads returns the leader, and a watch for its end. If that is not the
-// leader any more, there is no watch.
+// whoLeads returns the leader, and a watch on its node. If the leader vanishes before it
+// is read, the watch is nil.
 func (o *observer) whoLeads(ctx context.Context) (locks.Participant, *framework.Watch, error) {
 	entries, err := o.queue.Entries(ctx, "observe")
 	if err != nil {
@@ -145,8 +144,8 @@ func (o *observer) whoLeads(ctx context.Context) (locks.Participant, *framework.
 	}, watch, nil
 }
 
-// watchForCandidates returns a watch for the first candidate, or none if there
-// is one now.
+// watchForCandidates returns a watch for the first candidate, or nil if there is a
+// candidate by now.
 func (o *observer) watchForCandidates(ctx context.Context) (*framework.Watch, error) {
 	names, _, watch, err := o.Client.ChildrenW(ctx, o.queue.Path())
 	var there bool // the path exists again

@@ -15,46 +15,41 @@ type config struct {
 	requeue func(error) bool
 }
 
-// WithID names a candidate to all who ask for the leader or the participants:
-// it is the data of its nodes, and what Java's Participant.getId returns
-// there. It may be the address at which the candidate serves: [Observe] tells
-// others where the leader is. The id must have no more than 1 KiB: a longer one is an
-// error of NewLatch and of Selector.Run that states the limit. By default a candidate
-// is called by its service, host and process.
+// WithID sets the id of a candidate, which Participant.ID and Java's Participant.getId
+// return. The id may be the address at which the candidate serves, so that [Observe] shows
+// where the leader is. By default the id consists of service, host and process. NewLatch
+// and Selector.Run return an error if the id is longer than 1 KiB.
 //
-// WithID switches identity and trace links off, since the id takes their place
-// in the node. Participant.Identity does not know the candidate then, package
-// tracing calls it "unknown", and nothing leads to its trace.
+// The id is the data of the candidate's nodes, in place of identity and trace links. So
+// Participant.Identity is empty, package tracing calls the candidate "unknown", and
+// spans of other processes have no link to its trace.
 func WithID(id string) Option {
 	return func(c *config) { c.SetData([]byte(id)) }
 }
 
-// WithoutIdentity keeps the names of host, process and service out of the
-// candidate's nodes. It does not concern the links to traces, which a tracer
-// may add; see tracing.WithoutTraceIDs.
+// WithoutIdentity keeps the names of host, process and service out of the candidate's
+// nodes. Trace links remain; see tracing.WithoutTraceIDs.
 func WithoutIdentity() Option {
 	return func(c *config) { c.Anonymous = true }
 }
 
-// WithKazooNames gives the candidates the names of Python's kazoo, in place of
-// Curator's: Go processes and the Election of kazoo processes have one leader, without a
-// change to the kazoo processes. All Go candidates of one election need the option. See
+// WithKazooNames names the nodes of candidates as Python's kazoo does, instead of as
+// Curator does. Then Go processes and unchanged kazoo processes with an Election elect
+// one leader together. All Go candidates of an election need the option. See
 // locks.WithKazooNames for the limits.
 func WithKazooNames() Option {
 	return func(c *config) { c.Kazoo = true }
 }
 
-// WithName sets the name of the leadership in spans and metrics. It should be
-// one of few names. Without it, metrics do not tell leaderships of one recipe
-// apart.
+// WithName sets the name of the leadership in spans and metrics. A program should use few
+// different names. Without names, metrics do not tell elections apart.
 func WithName(name string) Option {
 	return func(c *config) { c.Label = name }
 }
 
-// WithGrace lets a leader that is asked to step down, by locks.Revoke, go on
-// for d, to finish what it is doing. Lease.Revoked tells the work, which may
-// end earlier by itself; when d is over, the leadership's context ends with
-// locks.ErrRevoked. By default that happens at once. A negative d is an error.
+// WithGrace gives a leader that is asked to step down, by locks.Revoke or HandOver, the
+// time d to finish its work. Lease.Revoked is closed at once; after d, the context of the
+// leadership ends with locks.ErrRevoked. The default is 0. A negative d is an error.
 func WithGrace(d time.Duration) Option {
 	return func(c *config) {
 		c.grace = d
@@ -64,13 +59,12 @@ func WithGrace(d time.Duration) Option {
 	}
 }
 
-// WithRequeue makes a Selector stand again after its leadership, as long as
-// again returns true. The function gets the outcome of the leadership: nil, the
-// work's error, or both that and the reason of the leadership's loss, to be
-// tested with errors.Is. If it returns false, Selector.Run returns that
-// outcome. After an error there is a pause of a second, in which others may
-// lead. A nil function is an error. A Latch always stands again: for NewLatch, the
-// option is an error.
+// WithRequeue makes a Selector queue again after a leadership, as long as again returns
+// true. again receives the result of the leadership: nil, the error of work, or an error
+// that also matches the reason of a lost leadership. If again returns false, Selector.Run
+// returns that result. After an error, the Selector pauses for a second, so that other
+// candidates may lead. A nil function is an error. A Latch always queues again, so
+// NewLatch does not accept the option.
 func WithRequeue(again func(err error) bool) Option {
 	return func(c *config) {
 		c.requeue = again

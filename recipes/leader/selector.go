@@ -13,11 +13,10 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Selector is Curator's LeaderSelector. It runs work while it leads: of all
-// selectors with one path, across every client of the ensemble, one leads at a
-// time. It keeps its place until the work has returned, so that a hand-over
-// waits for the work to end, as long as the session lives; a Latch passes on
-// at once. It is safe for concurrent use.
+// Selector is Curator's LeaderSelector: it runs a function while it leads. Of all
+// selectors with one path, across every client of the ensemble, one leads at a time. A
+// Selector keeps its node until the function has returned, as long as the session lives; a
+// Latch does not wait for its work. A Selector is safe for concurrent use.
 //
 //	selector := leader.NewSelector(client, "/reports/leader", leader.WithID("worker-1"))
 //	err := selector.Run(ctx, func(ctx context.Context) error {
@@ -25,13 +24,12 @@ import (
 //		return lead(ctx, lease.FencingToken()) // until ctx ends
 //	})
 //
-// The work may release its lease, which ends its leadership, but not before it
-// has returned.
+// The function may release its lease; the leadership then ends when the function returns.
 //
-// The nodes are the same as Java Curator's LeaderSelector makes: Go and Java
-// processes may elect a leader together. An InterProcessMutex makes the same
-// nodes, too: a mutex with the same path excludes the leader, and, acquired
-// under the work's context, re-enters the leadership.
+// Selector creates the same nodes as Java Curator's LeaderSelector, so Go and Java
+// processes may elect a leader together. An InterProcessMutex also creates the same
+// nodes: a mutex with the same path excludes the leader, and an acquire under the
+// function's context re-enters the leadership.
 type Selector struct {
 	election
 	running atomic.Bool
@@ -40,8 +38,8 @@ type Selector struct {
 // mutexKind is the name of the nodes of an InterProcessMutex.
 const mutexKind = "lock-"
 
-// NewSelector returns a selector. It does not contact the server: what cannot
-// be used is an error of Run.
+// NewSelector returns a selector, without a request. Run returns the error of an invalid
+// argument.
 func NewSelector(c *framework.Client, path string, opts ...Option) *Selector {
 	s := &Selector{}
 	s.workHolds = true
@@ -51,32 +49,31 @@ func NewSelector(c *framework.Client, path string, opts ...Option) *Selector {
 	return s
 }
 
-// Run stands for leader, calls work when it leads, and steps down when work has
-// returned, or has panicked; not before that. It returns work's error. If the
-// leadership was lost while work ran, the error also matches the reason of the
-// loss, even if work did not notice; test for both with errors.Is.
+// Run queues, calls work when the selector leads, and steps down when work has returned or
+// panicked. Run returns the error of work. If the leadership was lost while work ran, the
+// error also matches the reason of the loss, even if work did not notice it; test for both
+// with errors.Is.
 //
-// The context of work ends with ctx, and when the leadership ends, with the
-// reason as its cause: see Lease.Context. Work should return then. As long as
-// it does not:
+// The context of work ends with ctx and with the leadership, whose end is its cause; see
+// Lease.Context. Work should then return. Until it does:
 //
-//   - After ten seconds, a line of the client's logger and its hooks report it.
-//   - This selector does not stand again.
-//   - Its node keeps others from leading, if the session lives. If the session
-//     is lost, others may lead while the work goes on, and only the fencing
-//     token tells them apart.
+//   - After ten seconds, the client's log and hooks report the overrun.
+//   - This selector does not queue again.
+//   - The node keeps other candidates from leading while the session lives. If the
+//     session is lost, another candidate may lead while work continues, and only the
+//     fencing token tells the two apart.
 //
-// If ctx ends before there is a leadership, work is not called. The error matches
-// ctx.Err() and, if others were seen to be ahead, is a *locks.NotAcquiredError that
-// names the leader. Run waits through outages, losses of the session and servers
-// in trouble, and the error then also matches the last error that Run has retried
-// through, unless it has waited in the queue since. Run returns any other error of
-// the server, such as zk.ErrNoAuth. To call Run while it runs, or under the
-// leadership that it asks for, is ErrRunning.
+// If ctx ends before the selector leads, Run does not call work. The error matches
+// ctx.Err(). If the selector has seen other candidates ahead, the error is a
+// *locks.NotAcquiredError that names the leader. Run retries through outages, lost
+// sessions and failures of servers; if the last such error still keeps the selector out
+// of the queue, the error also matches it. Run returns every other error of the server,
+// such as zk.ErrNoAuth. If Run is already running, or is called under the context of the
+// selector's own leadership, the error matches ErrRunning.
 //
-// With WithRequeue, Run stands again after a leadership, until the option says
-// no more, or ctx ends. It returns the outcome of the last leadership, or the
-// error of the wait if ctx ends while it waits.
+// With WithRequeue, Run queues again after a leadership until the option's function
+// returns false or ctx ends. Run then returns the result of the last leadership, or the
+// error of the wait.
 func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
 		return s.queue.OpError(seat.IsNil("work"))
@@ -97,14 +94,14 @@ func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error
 	return s.run(ctx, work, func(outcome error) bool { return s.standsAgain(ctx, outcome) })
 }
 
-// requeuePause keeps work that fails at once from leading thousands of times a
+// requeuePause keeps work that fails at once from being called thousands of times a
 // second.
 const requeuePause = time.Second
 
-// standsAgain reports whether to stand again after a leadership, when it is time
-// to. The wait for the next leadership says why, if ctx ends before.
+// standsAgain reports whether to queue again after a leadership, and pauses after an
+// error. If ctx ends during the pause, the wait for the next leadership returns the error.
 func (s *Selector) standsAgain(ctx context.Context, outcome error) bool {
-	overdue := seat.AwaitDeadline(ctx) // the work may have heard of it first
+	overdue := seat.AwaitDeadline(ctx) // work may notice the deadline before ctx ends
 	if s.cfg.requeue == nil || overdue || ctx.Err() != nil || !s.cfg.requeue(outcome) {
 		return false
 	}
@@ -114,13 +111,13 @@ func (s *Selector) standsAgain(ctx context.Context, outcome error) bool {
 	return true
 }
 
-// Resign ends the context of the leadership under way, with locks.ErrRevoked. It waits
-// as long as ctx allows until the work has returned, and then until the node is gone.
-// In an outage, Resign returns an error when ctx or the connection timeout is over,
-// and the client deletes the node in the background; see "How a call ends a node" in
-// the index of the recipes. Called by the work with its own context, Resign does not
-// wait. It is ErrNotLeader if there is no leadership. It does not touch the next
-// leadership, for which a requeue may stand meanwhile (CURATOR-518).
+// Resign ends the context of the current leadership with locks.ErrRevoked. Resign waits
+// until work has returned and the node is deleted, or ctx ends. In an outage, Resign
+// returns an error when ctx or the connection timeout is over, and the client deletes the
+// node in the background; see "How a call ends a node" in the index of the recipes. Called
+// with the leadership's own context, Resign does not wait. The error matches ErrNotLeader
+// if the selector does not lead. Resign does not affect a later leadership of a requeued
+// selector (CURATOR-518).
 func (s *Selector) Resign(ctx context.Context) error {
 	const op = "resign"
 	now := s.current()
