@@ -37,9 +37,8 @@
 //
 // A span has the name of its lock (locks.WithName), or else of the recipe,
 // and never the path. Candidates for leadership are acquires and leaderships
-// are holds. Both may last for weeks and are exported only when they end. A
-// multi-lock has a span of its own, which is the parent of the spans of its
-// parts.
+// are holds. Both may last for weeks and are exported only when they end. The span of a
+// multi-lock is the parent of the spans of its locks.
 //
 // # Links between processes
 //
@@ -56,7 +55,7 @@
 //     are added later. A link may lead to a span that was not sampled.
 //   - With this hook, a waiter sends one more request to read the holder's
 //     node, unless the holder is its predecessor. It does so sampled or not.
-//   - The holder on a span is the one that the waiter saw last. A waiter is not
+//   - The holder on a span is the last holder that the waiter saw. A waiter is not
 //     woken when the lock passes from one contender ahead of it to another.
 //   - The holder is "unknown" if its node has other data: written by Java, or
 //     with locks.WithNodeData, leader.WithID or locks.WithoutIdentity.
@@ -79,7 +78,7 @@
 //
 // A persistent node, such as a group member's, has one span after the other,
 // from NewPersistentNode to its end. A register span lasts for as long as the
-// node is missing, and tells of conflicts with nodes of others. A registration
+// node is missing, and reports conflicts with nodes of other clients. A registration
 // span, its child, lasts from then until the node is lost or closed. The next
 // register span has a link to the registration that was lost.
 //

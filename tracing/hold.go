@@ -110,8 +110,8 @@ func (h *hold) Reentered() {
 	h.tracer.metrics.locks.lookUp(point).counts[acquisitions].add(1)
 }
 
-// reentered is the outcome of an acquire that re-entered. The recipes do not
-// report such an acquire as an acquire of its own.
+// reentered is the outcome of an acquire that re-entered. The recipes do not report such
+// an acquire separately.
 const reentered = "reentered"
 
 // Revoked implements locktrace.HoldTracer.

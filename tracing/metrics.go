@@ -24,8 +24,8 @@ var (
 	operationBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}
 )
 
-// metrics has all instruments, by their names. OpenTelemetry's error handler is
-// told of an instrument that cannot be made; that instrument then does nothing.
+// metrics has all instruments by name. If an instrument cannot be created, OpenTelemetry's
+// error handler receives the error, and the instrument does nothing.
 type metrics struct {
 	meter      metric.Meter
 	locks      seriesSet[lockPoint]

@@ -19,7 +19,7 @@ import (
 type operation struct {
 	context.Context
 	key  operationKey
-	span trace.Span // nil for none of its own
+	span trace.Span // nil if the operation has no span
 }
 
 // operationKey is the context key of the operations of one tracer.

@@ -152,7 +152,7 @@ func WithOperations(wanted func(clienttrace.Operation) bool) Option {
 //   - the stack of the acquire;
 //   - the stack of the holder's acquire, if the holder is in this process.
 //
-// The holder is the one that the acquire saw last. It may have changed since
+// The holder is the last holder that the acquire saw. It may have changed since
 // then, because a waiter is not woken when the lock passes from one contender
 // ahead of it to another. The predecessor is up to date.
 func WithSlowWait(d time.Duration) Option {

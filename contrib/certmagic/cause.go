@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// causeless is a context whose cause is its own error. The cause of the caller's
-// context may be any error, also the answer to another call, which errgroup hands
-// on. It must not get into the errors here: this package and those who use it
-// decide by them. certmagic makes a new account when a Load matches fs.ErrNotExist.
+// causeless is a context whose cause is its own error. The cause of the caller's context
+// may be any error, even an error of another call that errgroup passes on. The cause must
+// not get into the errors of this package, because callers make decisions by them:
+// certmagic creates a new account when the error of a Load matches fs.ErrNotExist.
 type causeless struct {
 	context.Context // the caller's values
 	callers         context.Context
@@ -25,8 +25,8 @@ func withoutCause(ctx context.Context) context.Context {
 func (c causeless) Deadline() (time.Time, bool) { return c.callers.Deadline() }
 func (c causeless) Done() <-chan struct{}       { return c.callers.Done() }
 
-// Err returns one of the two errors of package context. That of a context of the
-// user's own making may match anything.
+// Err returns one of the two errors of package context, because the error of a context
+// that the user implements may match anything.
 func (c causeless) Err() error {
 	switch err := c.callers.Err(); {
 	case err == nil:
@@ -65,7 +65,7 @@ func (e noMissingKey) Is(target error) bool {
 }
 
 func (e noMissingKey) As(target any) bool {
-	return errors.As(e.error, target) //nolint:forbidigo // it is for those who use this package
+	return errors.As(e.error, target) //nolint:forbidigo // for users of this package
 }
 
 // is is errors.Is. It is not for answers of the servers: see code.

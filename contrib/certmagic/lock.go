@@ -36,8 +36,8 @@ type hold struct {
 //     that: those with a component, behind the second, that is the name of the
 //     certificate or account as certmagic writes it, or that name with an extension.
 //
-// Locks of certmagic that guard nothing are those of its clean-up and of the
-// renewal information (ARI). Writes of keys that no lock guards are not checked.
+// certmagic's locks for its clean-up and for renewal information (ARI) guard no key.
+// Writes of keys that no lock guards are not checked.
 func (s *Storage) Lock(ctx context.Context, name string) error {
 	if err := s.lock(withoutCause(ctx), name); err != nil {
 		return failed(ctx, "lock", name, err)

@@ -40,7 +40,7 @@
 // the target zookeeper:///eu/shop/orders, that is orders. grpc.WithAuthority
 // sets another one. Nothing in ZooKeeper can do that.
 //
-// # Trouble
+// # Outages
 //
 // A call fails at once, or waits if it is to wait, while there is no list, and
 // its error has the cause: why there is no connection to ZooKeeper, or that no

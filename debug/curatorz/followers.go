@@ -59,8 +59,8 @@ func wanted(err error) bool {
 
 // registration is the state of a persistent node.
 type registration struct {
-	Path  string // the one that was asked for
-	Node  string // the node's path; empty while it is not there
+	Path  string // as given to NewPersistentNode
+	Node  string // the path of the node; empty while it does not exist
 	Czxid int64
 	Since time.Time
 	Err   error // why it is not there

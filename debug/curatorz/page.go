@@ -38,7 +38,7 @@ type page struct {
 	take  func() moment
 	slots chan struct{} // see mostAtATime
 
-	mu     sync.Mutex // protects the following fields, and those of every record
+	mu     sync.Mutex // protects the following fields, and the fields of every record
 	opened int        // how many clients there were
 	open   map[framework.Extension]*record
 	closed []*record // the last mostClosed, the newest last

@@ -46,7 +46,7 @@
 //
 // A walk has no nodes and no watches. If the client's retry policy allows it,
 // the walk goes on in the next session. Otherwise it ends with an error. An
-// answer without an error is complete, but for the limits below.
+// answer without an error is complete, with the limits below.
 //
 // # Limits
 //

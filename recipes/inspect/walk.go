@@ -21,9 +21,9 @@ import (
 //		fmt.Println(r.Kind, r.Path, len(r.Holders), len(r.Waiters))
 //	}
 //
-// A walk without an error is complete: whatever was there from its begin to its
-// end was returned, but for the subtrees that are Unreadable, and what options
-// leave out. Nodes that go meanwhile are no error. Recipes are read one after
+// A walk without an error is complete: it returns every node that existed from its start
+// to its end, except Unreadable subtrees and what options leave out. A node that is deleted
+// during the walk is no error. Recipes are read one after
 // the other, and each in several requests: a recipe is what its nodes were at
 // nearly the same time, and two recipes are of different times.
 //

@@ -1,8 +1,7 @@
-// Package locktrace defines what a tracing system is told of locks and
-// leaderships: of each acquire, from the call to its outcome, and of each hold,
-// from the grant to its end. It is to the recipes what net/http/httptrace is to
-// net/http. Only those who write a hook need it; package tracing has one for
-// OpenTelemetry.
+// Package locktrace defines the events of locks and leaderships that a tracing system
+// receives: of each acquire, from the call to its outcome, and of each hold, from the
+// grant to its end. It is to the recipes what net/http/httptrace is to net/http. Only the
+// author of a hook needs this package; package tracing has a hook for OpenTelemetry.
 //
 // Each value given to framework.WithHooks that has the method of
 // [HookStartAcquire] or [HookHoldEnded] takes part.

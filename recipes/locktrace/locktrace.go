@@ -28,9 +28,9 @@ type HookHoldEnded interface {
 	HoldEnded(a Acquire, h Hold, end HoldEnd)
 }
 
-// AcquireTracer is told what happens to one acquire, by one goroutine at a
-// time. Ended is called once. If the lock was acquired, StartHold may follow
-// it, once. There is no call after that.
+// AcquireTracer receives the events of one acquire, from one goroutine at a time. Ended is
+// called once. If the lock was acquired, StartHold may follow, once. No other call
+// follows.
 type AcquireTracer interface {
 	// Trace returns what others need to link to this acquire, or nil. It
 	// becomes the trace of the identity in the acquire's nodes.
@@ -65,9 +65,9 @@ type AcquireTracer interface {
 	StartHold(Hold) HoldTracer
 }
 
-// HoldTracer is told what happens while a lock is held, by one goroutine at a
-// time and in the order of what happens. Ended is called once. After that, only Overrun
-// and the function that it returns are called.
+// HoldTracer receives the events of one hold in their order, from one goroutine at a time.
+// Ended is called once. After that, only Overrun and the function that Overrun returns may
+// be called.
 type HoldTracer interface {
 	// Context is called first. It returns the context for the lease's work: ctx itself,
 	// or one that is derived from it. Nil stands for ctx.
@@ -152,8 +152,8 @@ type AcquireEnd struct {
 	Outcome    Outcome
 	Err        error // the error that the caller gets
 	Token      int64 // the fencing token; 0 without a lock, and for a multi-lock
-	HandedOver bool  // the node was that of a holder before, in this client
-	Downgraded bool  // a reader took the place of its own writer
+	HandedOver bool  // the node belonged to the holder before, in this client
+	Downgraded bool  // a reader took over the place of its own client's writer
 }
 
 // Hold describes a held lock when the hold begins.

@@ -52,7 +52,7 @@
 // If servers close the connection whenever the node's data is sent, for example
 // because the data is longer than their jute.maxbuffer, the persistent node pauses for
 // five minutes between two attempts: each attempt interrupts the client's other
-// requests. WaitRegistered, Set and Trouble then return a *framework.HangUpError. A Set
+// requests. WaitRegistered, Set and LastError then return a *framework.HangUpError. A Set
 // with shorter data ends the pause.
 //
 // # Limits

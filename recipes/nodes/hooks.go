@@ -26,7 +26,7 @@ var hookNodeStarted = framework.NewHookKind[HookNodeStarted]()
 type NodeStart struct {
 	Client *framework.Client
 	Path   string          // the path that NewPersistentNode was given: unique nodes have longer names
-	Node   *PersistentNode // for its Registration and Trouble
+	Node   *PersistentNode // for its Registration and LastError
 	Time   time.Time
 }
 
