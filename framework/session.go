@@ -16,14 +16,13 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Session is one ZooKeeper session of a client, from its first connection to
-// its end. Nodes that were created in a session, ephemeral ones above all, must
-// not be trusted outside of it. The zero Session cannot be used: Client.Session
-// returns one.
+// Session is one ZooKeeper session of a client, from its first connection to its end. Do not
+// rely on a node, above all on an ephemeral node, outside of the session that has created it.
+// The zero Session cannot be used; Client.Session returns one.
 type Session struct {
 	client     *Client
 	conn       *zk.Conn
-	ready      chan struct{} // closed when conn is set; the library's goroutines wait for it
+	ready      chan struct{} // closed when conn is set; go-zookeeper's goroutines wait for it
 	drain      <-chan zk.Event
 	link       *transport.Link
 	hosts      *hosts
@@ -37,9 +36,9 @@ type Session struct {
 	ctx    context.Context // see Context
 	cancel context.CancelCauseFunc
 
-	lastConn chan struct{} // closed when the library has the connection on which it ends
-	closing  atomic.Bool   // close has been called
-	ended    atomic.Bool   // a server has told close that it has ended the session
+	lastConn chan struct{} // closed when go-zookeeper has the connection on which it ends
+	closing  atomic.Bool   // close was called
+	ended    atomic.Bool   // a server has confirmed to close that the session has ended
 	gone     chan struct{} // closed when nothing of the session is left in this process
 
 	// Protected by client.mu.
@@ -50,11 +49,10 @@ type Session struct {
 	uninterrupted context.Context // see Trusted
 	interrupt     context.CancelCauseFunc
 
-	// What to call when ctx has ended, and when uninterrupted has. Protected by
-	// client.mu.
+	// Functions to call when ctx or uninterrupted has ended. Protected by client.mu.
 	afterEnd, afterInterruption afterFuncs
 
-	afterFuncs sync.WaitGroup // those that run; none begins after Close has ended ctx
+	afterFuncs sync.WaitGroup // running functions; none begins after Close has ended ctx
 }
 
 // ID returns the server's id of the session, which is the EphemeralOwner of the
@@ -65,53 +63,47 @@ func (s *Session) ID() int64 {
 	return s.id
 }
 
-// Timeout returns the session timeout that the server has granted, which may be
-// another than WithSessionTimeout asked for. It is 0 if the session has never
-// been connected.
+// Timeout returns the session timeout that the server has granted, which may differ from
+// WithSessionTimeout. It is 0 if the session has never been connected.
 func (s *Session) Timeout() time.Duration {
 	_, timeout := s.link.LastContact()
 	return timeout
 }
 
-// SafetyMargin returns how long before the servers can end it the session is
-// given up: the part of its timeout that WithSafetyMargin sets. Holders that
-// were told of the loss have this time to stop. It is 0 if the session has
-// never been connected.
+// SafetyMargin returns how long before the servers' timeout the client gives the session up:
+// the part of the timeout that WithSafetyMargin sets. Within this time, holders of locks must
+// stop. SafetyMargin is 0 if the session has never been connected.
 func (s *Session) SafetyMargin() time.Duration { return s.client.cfg.margin(s.Timeout()) }
 
 // Context ends when the session is over or can no longer be trusted. The cause
 // is ErrSessionLost or ErrClosed.
 //
-// It ends before the server can give away what depends on the session: at the
-// latest nine tenths of the session timeout, or what WithSafetyMargin leaves of
-// it, after the last request was sent that a server answered. That holds if
-// this process runs, if its clock is slower than the server's by no more than
-// the margin, and if the server's answer proves that the session lives. An
-// answer does not prove that in two cases, which WithStrictContact bounds:
+// The context ends before the server can give another client what depends on the session: at
+// the latest after nine tenths of the session timeout (see WithSafetyMargin), counted from
+// the sending of the last request that a server has answered. This holds if the process runs,
+// if its clock is slower than the server's clock by no more than the margin, and if the
+// answer proves that the session lives. An answer does not prove that in two cases, which
+// WithStrictContact bounds:
 //
-//   - A server that is cut off from the rest of its ensemble goes on answering.
-//   - A follower dies right after an answer, before it has told its leader, and
-//     no other server is reached. The context then ends too late, by up to a
-//     third of the session timeout less the margin. A margin of 0.4 is enough
-//     against that.
+//   - A server that is partitioned from its ensemble keeps answering.
+//   - A follower crashes right after an answer, before it has reported the contact to its
+//     leader, and the client reaches no other server. The context then ends too late, by up
+//     to a third of the session timeout minus the margin. A margin of 0.4 prevents that.
 //
-// A machine that was suspended, such as a laptop or a virtual machine, may wake
-// up when the session's time has been over for long. On Linux, macOS and
-// Windows the context ends within about a second of that. In this second, work
-// under it goes on beside the next holder's.
+// A suspended machine, such as a laptop or a virtual machine, may wake up long after the
+// session has timed out. On Linux, macOS and Windows the context ends within about a second
+// of the wake-up. During this second, work under the context overlaps with the next holder.
 //
-// A process that was stopped learns nothing until it runs again. A virtual
-// machine that its host has paused without telling the guest learns it only
-// from a server. Work that must not be done by two at a time needs a fencing
-// token; see locks.Lease.FencingToken.
+// A stopped process learns of the loss when it runs again. A virtual machine that its host has
+// paused without notice learns of the loss only from a server. Work that two processes must
+// never do at the same time needs a fencing token; see locks.Lease.FencingToken.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// AwaitEnd waits until the session is over, and returns nil if a server has said
-// that it has ended the session, so that its ephemeral nodes are gone. A server that
-// hands out another session has not said that. Otherwise, the error matches
-// ErrLeftToServers and the cause of Context. After Client.Close, AwaitEnd waits until
-// Close has reached a server or has given up. If ctx ends first, the error matches
-// ctx.Err().
+// AwaitEnd waits until the session is over. It returns nil if a server has confirmed that the
+// session has ended, so that its ephemeral nodes are deleted. Otherwise the error matches
+// ErrLeftToServers and the cause of Context; that is also the case if a server has handed out
+// another session. After Client.Close, AwaitEnd waits until Close has reached a server or has
+// given up. If ctx ends first, the error matches ctx.Err().
 func (s *Session) AwaitEnd(ctx context.Context) error {
 	if err := awaitClosed(ctx, s.ctx.Done()); err != nil {
 		return err
@@ -143,10 +135,9 @@ func awaitClosed(ctx context.Context, ch <-chan struct{}) error {
 	}
 }
 
-// Trusted returns a context that ends as soon as the policy says that what was
-// built on the session must be given up: with the session, or at the first
-// interruption of the connection after this call, with ErrSuspended as its
-// cause.
+// Trusted returns a context that ends when, by the policy, work that relies on the session must
+// stop: at the end of the session, or at the first interruption of the connection after this
+// call, with ErrSuspended as the cause.
 func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	if !p.IsError(state.Suspended) {
 		return s.ctx
@@ -156,19 +147,19 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	return s.uninterrupted
 }
 
-// isOverLocked reports whether the client must not heed the session any more.
-// Its goroutines go on for a while beside the next session, and what they have
-// to tell is of the past. client.mu is held.
+// isOverLocked reports whether the client must ignore the session from now on. The session's
+// goroutines continue for a while together with the next session, and their events are out of
+// date. client.mu is held.
 func (s *Session) isOverLocked() bool { return s.client.session != s || s.ctx.Err() != nil }
 
-// isLostLocked reports whether the session was lost. There may be a pause before
-// the next one takes its place. client.mu is held.
+// isLostLocked reports whether the session was lost. There may be a pause before the next
+// session replaces it. client.mu is held.
 func (s *Session) isLostLocked() bool { return !s.lost.IsZero() }
 
-// lateUntil is when no request of a session that is lost can be applied any more.
-// A server may stall with one, and hand it on to its leader later. The leader
-// ends the session when it has not heard of the client for the timeout, which
-// servers may round up. The client has ended its part before.
+// lateUntil returns the time after which no request of a lost session can be applied. A stalled
+// server may pass a request to its leader late. The leader ends the session when it has had no
+// contact for the timeout, which servers may round up. The client has given the session up
+// before that.
 func (s *Session) lateUntil() time.Time {
 	timeout := s.Timeout()
 	s.client.mu.Lock()
@@ -184,7 +175,7 @@ func (s *Session) lived() time.Duration {
 	if s.established.IsZero() {
 		return 0
 	}
-	return max(time.Since(s.established), 1) // some servers lose it in no time
+	return max(time.Since(s.established), 1) // some servers lose a session at once
 }
 
 func (s *Session) wakeUp() {
@@ -202,8 +193,8 @@ func (s *Session) address() string {
 	return s.server
 }
 
-// sessionError adds to the error of a request that was not answered that the
-// session or the client has ended, if that is the reason.
+// sessionError adds the end of the session or of the client to the error of an unanswered
+// request, if that is the reason.
 func (s *Session) sessionError(err error) error {
 	switch {
 	case !IsConnectionError(err):
@@ -219,15 +210,14 @@ func (s *Session) sessionError(err error) error {
 	}
 }
 
-// afterFuncs are functions to be called when a context of a session has ended. takeBack
-// removes one, and the end of the context all. Protected by client.mu.
+// afterFuncs are functions to call when a context of a session has ended. takeBack removes one
+// function, and the end of the context removes all. Protected by client.mu.
 type afterFuncs map[*afterFunc]struct{}
 
 type afterFunc struct{ call func() }
 
-// run calls the functions. Before that it yields, because the scheduler prefers
-// new goroutines: the ones that were waiting for the end of the context come
-// first.
+// run calls the functions. It yields first, because the scheduler prefers new goroutines, and
+// the goroutines that wait for the end of the context should run before the functions.
 func (fs afterFuncs) run() {
 	runtime.Gosched()
 	for f := range fs {
@@ -235,14 +225,13 @@ func (fs afterFuncs) run() {
 	}
 }
 
-// AfterTrust calls f when trusted has ended, and with it every context that is derived
-// from it. The argument is a context that Trusted has returned. AfterTrust is for work
-// that can wait: when a session is lost, thousands of holders may have to stop, and they
-// come first.
+// AfterTrust calls f when trusted, a context that Trusted has returned, and all contexts derived
+// from it have ended. AfterTrust is for work that can wait: when a session is lost, thousands of
+// holders may have to stop first.
 //
-// f must not block. It is called on a goroutine that Client.Close waits for, or
-// by AfterTrust itself if trusted has ended already. The function returned
-// takes the call back, and reports whether it was in time for that.
+// f must not block. The client calls f in a goroutine that Client.Close waits for, or AfterTrust
+// calls f itself if trusted has already ended. stop prevents the call, and reports whether it
+// did.
 func (s *Session) AfterTrust(trusted context.Context, f func()) (stop func() bool) {
 	c := s.client
 	c.mu.Lock()
@@ -272,9 +261,8 @@ func (s *Session) takeBack(on *afterFuncs, f *afterFunc) bool {
 	return there
 }
 
-// runAfterFuncsLocked calls the functions of contexts that have ended.
-// client.mu is held, and was held when the contexts were ended: so all of them
-// have ended by now, and no function is added behind this call.
+// runAfterFuncsLocked calls the functions of contexts that have ended. client.mu is held, and was
+// held when the contexts ended. So no function can be added after this call.
 func (s *Session) runAfterFuncsLocked() {
 	var due []afterFuncs
 	if s.ctx.Err() != nil && len(s.afterEnd) > 0 {
@@ -294,27 +282,25 @@ func (s *Session) runAfterFuncsLocked() {
 	}
 }
 
-// InSession pins operations to one session: it runs f with a context for
-// operations that must all be of the session that is connected at the start. An
-// operation of this client, on any view, that is called with the context or
-// with one derived from it, is never carried out in another session, not even
-// by a retry. So whatever one operation has seen or made is as the session left
-// it when the next one runs. The context ends with the session, and the cause
-// is then the session's, such as ErrSessionLost.
+// InSession pins operations to one session: it calls f with a context for operations that must all
+// run in the session that is connected at the start. An operation of this client, on any view,
+// that gets this context or a context derived from it never runs in another session, not even by a
+// retry. So ephemeral nodes that one operation has created still belong to the session of the next
+// operation. The context ends with the session, and has the session's cause, such as
+// ErrSessionLost.
 //
-// An operation under way when the session ends fails like any other: a write
-// may match ErrOutcomeUnknown.
+// An operation in flight at the end of the session fails like any other: the error of a write may
+// match ErrOutcomeUnknown.
 //
-// InSession waits for a connection like an operation does, and returns what f
-// returns. If f fails because the context has ended with the session, the error
-// matches the session's cause. It does not call f again. To begin anew in the
-// next session, use a retry loop:
+// InSession waits for a connection as operations do, and returns the error of f. If f fails because
+// the context has ended with the session, the error also matches the session's cause. InSession
+// does not call f again. To start over in the next session, use a retry loop:
 //
 //	lost := func(err error) bool { return errors.Is(err, framework.ErrSessionLost) }
 //	err := retry.Do(ctx, policy, lost, func(ctx context.Context) error { return client.InSession(ctx, f) })
 //
-// In the next session, f finds the nodes that the lost session has left. The
-// server deletes its ephemeral nodes only some time later.
+// In the next session, f may find ephemeral nodes of the lost session, because the server deletes
+// them later.
 func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) error) error {
 	if f == nil {
 		return &OpError{"session", c.servers(), isNil("function")}

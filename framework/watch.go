@@ -13,48 +13,45 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Watch is one local waiter for the next change of a node. It ends once: with
-// an event, with the session, or when it is stopped. The zero Watch cannot be
-// used: GetW, ExistsW and ChildrenW make one.
+// Watch waits for the next change of a node. It ends once: with an event, with the session,
+// or by Stop. The zero Watch cannot be used; GetW, ExistsW and ChildrenW make one.
 //
-// An event of type zk.EventNotWatching means that the watch was not set again
-// after a reconnect, and that nobody knows whether there was a change: look again.
-// It follows when the connection has ended while watches were set again, or the server
-// has refused that. If it happens after each reconnect, because servers hang up on a
-// request for many watches, WithMaxRequestSize cures it.
+// An event of type zk.EventNotWatching means that the watch could not be set again after a
+// reconnect, and that the node may have changed: read it again. The reason is that the
+// connection ended while watches were being set again, or that the server refused the
+// request. If this happens after each reconnect, because servers close the connection on a
+// request for many watches, use WithMaxRequestSize.
 //
-// All waiters of a client for the same table (data and existence, or children)
-// of the same node share one watch on the server. It survives reconnects in the
-// same session, and is withdrawn when the last waiter stops.
+// All Watches of a client for the same node and table (data and existence, or children)
+// share one watch at the server. That watch survives reconnects in the same session, and
+// is removed when the last Watch stops.
 //
-// A change that is made and undone while there is no connection is not told: a
-// server only looks whether a node for which ExistsW waits is there now.
+// A change that is undone while the client is disconnected causes no event: after a
+// reconnect, a server checks only the node's current state.
 //
-// Some servers tell of a change only to clients that may read the node at that
-// moment: 3.8.4, 3.9.2 and later ones. For other clients the watch is used up
-// in silence. So the client asks about a watch that is older than two minutes
-// from time to time. A Watch ends within five minutes of a change that was not
-// told, as long as the connection holds, the server accepts the request to set
-// watches again, and the client has no persistent watch (a Watcher) on the same path.
+// ZooKeeper 3.8.4, 3.9.2 and later versions send an event only to clients that may read the
+// node at that moment. For other clients, the server drops the watch silently. So the client
+// periodically sets watches again that are older than two minutes. A Watch then ends within
+// five minutes of an unreported change, provided that the connection holds, that the server
+// accepts the request, and that the client has no persistent watch (a Watcher) on the same
+// path.
 type Watch struct {
 	shared  *watches.Watch
 	session *Session
-	view    *Client     // the one that has made it
-	stop    func() bool // what context.AfterFunc has returned; nil if there is no need for it
+	view    *Client     // that has made the Watch
+	stop    func() bool // of context.AfterFunc, or nil
 	once    sync.Once
 }
 
-// Done is closed when the watch has fired, or its session has ended. The
-// channel of a stopped watch may stay open. A caller that uses neither Event
-// nor Wait after that should call Stop: the watch's context keeps it in memory
-// otherwise.
+// Done is closed when the watch has fired, or its session has ended. The channel of a
+// stopped watch may stay open. A caller that then calls neither Event nor Wait should call
+// Stop; otherwise the watch stays in memory until its context ends.
 func (w *Watch) Done() <-chan struct{} { return w.shared.Done() }
 
-// AfterFunc has f called, on a goroutine of its own, when the watch has fired,
-// or its session has ended: at once, if that is so already. It is for those who
-// wait for one of many watches. As with context.AfterFunc, stop keeps f from
-// being called, and reports whether it has done so. Whoever stops the watch
-// calls stop, too.
+// AfterFunc calls f in a new goroutine when the watch has fired or its session has ended;
+// if that has already happened, at once. AfterFunc serves callers that wait for one of many
+// watches. As with context.AfterFunc, stop prevents the call of f, and reports whether it
+// did. A caller that stops the watch must also call stop.
 func (w *Watch) AfterFunc(f func()) (stop func() bool) {
 	return w.shared.AfterFunc(f)
 }
@@ -63,7 +60,7 @@ func (w *Watch) AfterFunc(f func()) (stop func() bool) {
 // error that matches ErrSessionLost, ErrClosed or ErrWatchStopped.
 func (w *Watch) Event() (zk.Event, error) {
 	<-w.Done()
-	w.Stop() // the context, which may live long, need not know of it any more
+	w.Stop() // so that the context, which may live long, does not keep the watch in memory
 	ev, err := w.shared.Event()
 	if err == nil {
 		ev.Path = w.view.local(ev.Path)
@@ -86,25 +83,24 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	}
 }
 
-// InOrder reports whether the event came in the order of the changes, and in
-// time. It says so of an event that was told on the connection on which the watch
-// was set, as soon as the change was made. The events of all changes before it
-// that the servers have told on this connection have ended their watches already.
-// Changes of one transaction, such as all deletions at the end of a session, have
-// no order.
-// And the session can still be trusted now: a process that has slept for long may
-// see an event before it sees that its session's time is up.
+// InOrder reports whether the event arrived in the order of the changes and in time. It waits
+// until the watch is done.
 //
-// It does not say so of a change that was told after a reconnect, or when the
-// client asked about its watches: a server tells of those in any order. InOrder
-// is for a watch that is done.
+// InOrder returns true if the event arrived on the connection on which the watch was set, and
+// the session can still be trusted. Then the watches of all earlier changes on this
+// connection have fired, too. (A process that was suspended may receive an event before it
+// notices that its session has timed out.) Changes of one transaction, such as the deletions
+// at the end of a session, have no order.
+//
+// InOrder returns false for an event after a reconnect, and for an event after the client has
+// set its watches again, because a server sends such events in any order.
 func (w *Watch) InOrder() bool {
 	<-w.Done()
 	return w.shared.InOrder() && w.session.IsInTime()
 }
 
-// Stop ends this waiter's interest. It may be called more than once. A watch
-// whose context has ended is stopped.
+// Stop stops the Watch. Stop may be called more than once. The end of the Watch's context
+// also stops it.
 func (w *Watch) Stop() {
 	w.once.Do(func() {
 		if w.stop != nil {

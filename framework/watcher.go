@@ -11,28 +11,27 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// WatchEvent is what a Watcher is told.
+// WatchEvent is an event of a Watcher.
 type WatchEvent struct {
-	// Reset means that there may have been changes of which nothing was told:
-	// look for yourself. Every change after a Reset is told. Type, Zxid and
-	// After are zero then, and Path is the Watcher's own.
+	// Reset means that events may be missing: read the nodes again. Every later change
+	// has an event. In a Reset, Type, Zxid and After are zero, and Path is the
+	// Watcher's path.
 	Reset bool
 
 	// Type is what happened to the node at Path: zk.EventNodeCreated,
 	// zk.EventNodeDeleted, zk.EventNodeDataChanged, or
-	// zk.EventNodeChildrenChanged for a child that was created or deleted. The
-	// path is one of the view that the Watcher was opened on.
+	// zk.EventNodeChildrenChanged if a child was created or deleted. Path belongs to the
+	// view that the Watcher was opened on.
 	Type zk.EventType
 	Path string
 
-	// Zxid is the transaction of the change, or 0 if the server does not tell
-	// it. Servers tell it since 3.9.
+	// Zxid is the transaction of the change, or 0 from a server before 3.9, which does
+	// not send it.
 	Zxid int64
 
-	// After is a transaction that the change is later than, whether the server
-	// tells more or not: the newest that an answer had told of when the event
-	// came. If a later answer tells of a newer one, then the change is no later
-	// than that.
+	// After is a transaction before the change: the newest zxid that any answer had when
+	// the event arrived. The change is not later than the zxid of the next answer with a
+	// newer zxid.
 	After int64
 }
 
@@ -41,48 +40,45 @@ type WatcherOption func(*watcherConfig)
 
 type watcherConfig struct{ recursive bool }
 
-// WithRecursion makes a Watcher hear of its node and of everything below it. Each
-// node that is created, changed or deleted has an event of its own, and there
-// is no event for changed children. Without it, a Watcher hears of its own node
-// and of children that are created or deleted.
+// WithRecursion makes a Watcher report its node and everything below it. Each created,
+// changed or deleted node has one event, and there are no events for changed children.
+// Without WithRecursion, a Watcher reports changes of its node, and children that are
+// created or deleted.
 func WithRecursion() WatcherOption {
 	return func(c *watcherConfig) { c.recursive = true }
 }
 
-// Watcher reads the events of a persistent watch: one that goes on after an
-// event, and after the connection or the session was lost. The node need not
-// exist. It is for one goroutine at a time, apart from Close, and must be
-// closed. The zero Watcher cannot be used: NewWatcher makes one.
+// Watcher reads the events of a persistent watch, which continues after each event, and
+// after a lost connection or session. The node need not exist. A Watcher is for one
+// goroutine at a time, except for Close, and must be closed. The zero Watcher cannot be
+// used; NewWatcher makes one.
 //
-// Events come in the order in which the server tells them. Once the client has
-// received an answer, all events from before it are there to be read. So
-// a program that has read a node, and then has no event to read, knows that it
-// has seen the node as of that answer.
+// Events arrive in the order in which the server sends them. When the client has received
+// an answer, all events before that answer can be read. So if a program reads a node, and
+// then finds no event to read, the node was unchanged as of that answer.
 //
-// A Watcher tells every change or a Reset in its place. There is a Reset:
+// A Watcher returns an event for every change, or a Reset instead. A Reset comes
 //
-//   - after each reconnect, in the same session or in a new one, because servers
-//     do not tell what happened in between;
-//   - in place of all unread events when there are more than 1024 of them. A slow
-//     reader holds up nobody.
+//   - after each reconnect, in the same session or in a new one, because servers do not
+//     send the events of the time in between;
+//   - instead of all unread events, if more than 1024 are unread. So a slow reader never
+//     delays the client.
 //
-// Some servers check the permissions of events: 3.8.4, 3.9.2 and later ones.
-// They do not tell of the deletion of a node that the client may no longer read,
-// and neither does a Watcher before the next Reset. A [Watch] does, some minutes
-// later.
+// ZooKeeper 3.8.4, 3.9.2 and later versions send no event of the deletion of a node that
+// the client may no longer read. A Watcher reports such a deletion with the next Reset; a
+// [Watch] reports it some minutes later.
 //
-// All Watchers of a client for one path share one watch on the server, which is
-// withdrawn when the last one is closed. The watch of a path is recursive as
-// long as there is a Watcher, once one of them has asked for that.
+// All Watchers of a client for one path share one watch at the server, which the client
+// removes when the last Watcher is closed. Once a Watcher has asked for recursion, the
+// watch of that path stays recursive until then.
 type Watcher struct {
 	view   *Client
 	reader *watches.Reader
 }
 
-// Watch returns the events of a persistent watch until ctx ends, and sets the
-// watch when the loop begins. The first event is a Reset: the watch is set by
-// then, so the loop sees every change that follows what it reads now. See
-// Watcher for the later ones.
+// Watch returns the events of a persistent watch until ctx ends. Watch sets the watch when
+// the loop begins. The first event is a Reset, at which the watch is set: the loop
+// receives every change after what it reads then. See Watcher for later Resets.
 //
 //	for ev, err := range client.Watch(ctx, "/config", framework.WithRecursion()) {
 //		if err != nil {
@@ -95,16 +91,16 @@ type Watcher struct {
 //		}
 //	}
 //
-// Watch waits for a connection as long as ctx lives. An error is the last
-// element. It is an *OpError that matches one of these:
+// Watch waits for a connection until ctx ends. An error is the last element. It is an
+// *OpError that matches one of these:
 //
 //   - ErrClosed;
-//   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
+//   - zk.ErrInvalidPath, or zk.ErrBadArguments for a nil option;
 //   - ErrRequestTooLarge for a path that is longer than a request may be;
-//   - ErrUnimplemented: servers know persistent watches since 3.6. GetW, ExistsW and
-//     ChildrenW work on older servers;
-//   - ErrSessionLost if ctx is of a session that is over, see Client.InSession, and
-//     was kept from ending with it;
+//   - ErrUnimplemented from a server before 3.6, which has no persistent watches; use
+//     GetW, ExistsW and ChildrenW there;
+//   - ErrSessionLost if ctx belongs to a lost session (see Client.InSession), but did not
+//     end with it;
 //   - zk.ErrNoAuth or another refusal of the server.
 func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) iter.Seq2[WatchEvent, error] {
 	return func(yield func(WatchEvent, error) bool) {
@@ -132,17 +128,17 @@ func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) 
 	}
 }
 
-// openPatiently is NewWatcher for a caller that does not give up while there is
-// no connection. Between attempts it waits for one, because an attempt may fail at
-// once without. A context that is bound to a session or a connection that is over
-// does not end with it in any case, but waiting is in vain then.
+// openPatiently calls NewWatcher until ctx ends. Between attempts it waits for a
+// connection, because an attempt without a connection may fail at once. A context that is
+// bound to a session or a connection may stay alive when these have ended, but then
+// another attempt cannot succeed.
 func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherOption) (*Watcher, error) {
 	for {
 		w, err := c.NewWatcher(ctx, path, opts...)
 		if ctx.Err() != nil || !IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) || c.isCutOff(ctx) {
 			return w, err
 		}
-		if pinned := c.pinOf(ctx); pinned != nil && pinned.ctx.Err() != nil { // no other session is for this caller
+		if pinned := c.pinOf(ctx); pinned != nil && pinned.ctx.Err() != nil { // the caller accepts no other session
 			return nil, &OpError{"watch", path, pinned.lostPin()}
 		}
 		if _, err := c.connected(ctx, nil); err != nil {
@@ -151,15 +147,15 @@ func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherO
 	}
 }
 
-// addWatchOverhead is the length of a request for a watch without its path: its
-// number, its kind, the path's length and the mode. It is checked beforehand,
-// because a server ends the connection for a longer request, also when a
-// reconnect repeats it.
+// addWatchOverhead is the length of a request for a watch without the path: xid, opcode,
+// length of the path, and mode. The client checks the length first, because a server
+// closes the connection on a request that is too long, and again when a reconnect repeats
+// the request.
 const addWatchOverhead = 4 * 4
 
-// NewWatcher sets a persistent watch and returns when the server has it, so
-// that every later change is told. It waits for a connection like other
-// operations. The errors are Watch's, and ErrNotConnected.
+// NewWatcher sets a persistent watch, and returns when the server has set it, so that every
+// later change has an event. NewWatcher waits for a connection like other operations. It
+// returns the errors of Watch, and ErrNotConnected.
 func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOption) (*Watcher, error) {
 	var cfg watcherConfig
 	if err := apply(&cfg, opts); err != nil {
@@ -185,8 +181,8 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 	return w, err
 }
 
-// awaitArmed waits until the server has the watch, and leaves out the Reset
-// that tells so. It waits for another connection as every operation does.
+// awaitArmed waits until the server has set the watch, and drops the Reset that reports it.
+// If the connection ends, awaitArmed waits for the next one, as every operation does.
 func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 	var last lastError
 	for {
@@ -194,7 +190,7 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 		switch ev, some, err := w.poll(); {
 		case err != nil:
 			return err
-		case some && ev.Reset && s.ctx.Err() != nil: // the next session may have set it
+		case some && ev.Reset && s.ctx.Err() != nil: // this Reset may belong to the next session
 			return s.sessionError(zk.ErrNoServer)
 		case some && ev.Reset:
 			return nil
@@ -217,14 +213,14 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 	}
 }
 
-// noteError takes down why the server has not set the watch yet.
+// noteError records why the server has not set the watch yet.
 func (w *Watcher) noteError(ctx context.Context, last *lastError) {
 	if err := w.reader.LastError(); err != nil {
 		last.note(ctx, "watch", w.localPath(), err)
 	}
 }
 
-// Next waits for the next event. The error is ctx's, or an *OpError that has
+// Next waits for the next event. It returns the error of ctx, or the *OpError that has
 // ended the watch: ErrClosed, or a refusal of the server.
 func (w *Watcher) Next(ctx context.Context) (WatchEvent, error) {
 	for {
@@ -240,8 +236,8 @@ func (w *Watcher) Next(ctx context.Context) (WatchEvent, error) {
 	}
 }
 
-// Poll returns the next event if there is one to read. An error is an *OpError
-// that has ended the watch: ErrClosed, or a refusal of the server.
+// Poll returns the next unread event, if any. An error is the *OpError that has ended the
+// watch: ErrClosed, or a refusal of the server.
 func (w *Watcher) Poll() (ev WatchEvent, ok bool, err error) {
 	ev, ok, err = w.poll()
 	if err != nil {
@@ -250,21 +246,20 @@ func (w *Watcher) Poll() (ev WatchEvent, ok bool, err error) {
 	return ev, ok, err
 }
 
-// Changed returns a channel that delivers a value when Poll may have something
-// new. It does so at least once after each event, and is for one goroutine.
+// Changed returns a channel that delivers a value, at least once after each event, when Poll
+// may return something new. The channel is for one goroutine.
 func (w *Watcher) Changed() <-chan struct{} { return w.reader.Changed() }
 
-// CaughtUp returns a transaction up to which the reader has been told of
-// everything, and false if there is something to read first, or if the watch is
-// being set again. It is the newest transaction that an answer to this client
-// has told of in this session. So a program that asks CaughtUp after its reads
-// knows that they were all as of that transaction, however many it has made.
+// CaughtUp returns the newest zxid of any answer to this client in this session, if the
+// caller has read all events up to that transaction. It returns false if events are
+// unread, or while the watch is being set again. If a program makes any number of reads,
+// and CaughtUp then returns true, all these reads are as of the returned transaction.
 func (w *Watcher) CaughtUp() (zxid int64, ok bool) { return w.reader.CaughtUp() }
 
-// LastError returns why the server has not set the watch, or not again after a
-// reconnect: an *OpError with its last answer, such as that it has too much to do,
-// or with why it gave none. It is nil if the server has the watch, or has had no
-// time to answer. The client goes on to ask, and a Reset follows.
+// LastError returns why the server has not set the watch, or not again after a reconnect:
+// an *OpError with the server's last answer, for example that the server is too busy, or
+// with the reason for no answer. LastError is nil if the server has set the watch, or has
+// not had time to answer. The client keeps trying, and a Reset follows.
 func (w *Watcher) LastError() error {
 	err := w.reader.LastError()
 	if err == nil {
@@ -273,8 +268,8 @@ func (w *Watcher) LastError() error {
 	return &OpError{"watch", w.localPath(), err}
 }
 
-// Close ends the Watcher. When it was the last one for its path, the client
-// withdraws the watch from the server. It may be called more than once.
+// Close ends the Watcher. With the last Watcher of a path, the client removes the watch from
+// the server. Close may be called more than once.
 func (w *Watcher) Close() { w.reader.Close() }
 
 func (w *Watcher) localPath() string { return w.view.local(w.reader.Path()) }
