@@ -16,9 +16,9 @@ import (
 type outcome int
 
 const (
-	notApplied     outcome = iota // judged, and not carried out: repeating it is in vain
-	unsent                        // not carried out, for reasons that are not its own
-	outcomeUnknown                // perhaps carried out, if it was a write
+	notApplied     outcome = iota // judged and refused: a repetition would fail, too
+	unsent                        // not applied, for a reason that is not in the request
+	outcomeUnknown                // a write may have been applied
 )
 
 // retryClass is what an error says about another attempt.
@@ -119,9 +119,9 @@ var errorClasses = []errorClass{
 	{&ServerError{proto.CodeMarshallingError}, outcomeUnknown, notRetryable,
 		"a server's word for every failure that it has no other for, also while it answers"},
 	{&ServerError{proto.CodeOperationTimeout}, outcomeUnknown, notRetryable,
-		"somebody has waited in vain for an answer"},
+		"an answer did not arrive in time"},
 	{&ServerError{proto.CodeRequestTimeout}, outcomeUnknown, notRetryable,
-		"somebody has waited in vain for an answer"},
+		"an answer did not arrive in time"},
 	{ErrAnswerTooLarge, outcomeUnknown, notRetryable, "the next answer will be as long"},
 	{errMalformedAnswer, outcomeUnknown, notRetryable, "the server may have meant success"},
 }
@@ -171,7 +171,7 @@ func IsConnectionError(err error) bool {
 	return false
 }
 
-// IsRefusal reports whether err says that the server, or the client itself, has
-// judged the request, so that repeating it is in vain: for want of rights, or
-// because of what is there or what was asked for.
+// IsRefusal reports whether err means that the server or the client has refused the request,
+// so that a repetition would fail, too: for lack of permission, because of the state of the
+// nodes, or because the request is invalid.
 func IsRefusal(err error) bool { return err != nil && classify(err).outcome == notApplied }

@@ -266,8 +266,8 @@ func (c *Client) warnOfCleanup(path string, err error) {
 	c.logLater(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", &OpError{"clean up", path, err}))
 }
 
-// inBackground runs a clean-up of many requests. It has a goroutine of its own,
-// because the others should not wait for it.
+// inBackground runs a clean-up of many requests in a new goroutine, so that other clean-ups
+// do not wait for it.
 func (c *Client) inBackground(path string, try attempt) {
 	c.spawn(func(ctx context.Context) {
 		tries := 0

@@ -16,10 +16,10 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Client is a managed connection to a ZooKeeper ensemble. It has one session at
-// a time and makes a new one when the old one is lost. It is safe for
-// concurrent use and must be closed. Namespace makes more views of it, with the
-// same session. The zero Client cannot be used: New and Connect make one.
+// Client is a managed connection to a ZooKeeper ensemble. A Client has one session at a time,
+// and opens a new session when the old one is lost. A Client is safe for concurrent use, and
+// must be closed. Namespace returns further views, which share the session. The zero Client
+// cannot be used; New and Connect make one.
 //
 // # What a context carries
 //
@@ -114,10 +114,9 @@ func (c *Client) SessionID() int64 {
 	return c.session.id
 }
 
-// LastZxid returns the newest transaction that an answer to this client's
-// requests has told of, whatever the session: of a write, its own or a later
-// one. A client that has seen as much has seen what this client has written and
-// read. LastZxid is 0 before the first answer.
+// LastZxid returns the newest zxid of all answers to this client, in any session, or 0 before
+// the first answer. A client that has seen this transaction has seen everything that this
+// client has written and read.
 func (c *Client) LastZxid() int64 {
 	c.mu.Lock()
 	s, earlier := c.session, c.earlierZxid

@@ -21,10 +21,10 @@ import (
 // "[::1]:2181": without them, nothing tells its end from a port.
 //
 // A chroot that does not exist is created with the first node in it, as Curator
-// does. The log has a warning then: if the chroot was mistyped, the client
-// works alone in a tree of its own, where its locks exclude nobody.
+// does. The client then logs a warning: if the chroot was mistyped, no other client uses
+// this tree, and the client's locks exclude no other client.
 //
-// A connection string or an option that cannot be used is a *ConfigError.
+// The error of an invalid connection string or option is a *ConfigError.
 func New(connectString string, opts ...Option) (*Client, error) {
 	cfg := defaultConfig()
 	for _, opt := range opts {

@@ -106,8 +106,8 @@ func (c *Client) pinOf(ctx context.Context) *Session {
 	return pinned
 }
 
-// lostPin is the error of an operation that is pinned to a session that is over. It
-// is the one that its context has, or is about to have.
+// lostPin returns the error of an operation that is pinned to a session that is over. The
+// operation's context has the same error, or is about to have it.
 func (s *Session) lostPin() error {
 	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(s.ctx))
 }
@@ -165,8 +165,8 @@ func (c *Client) connectError(err, attempt error) error {
 }
 
 // silentServer returns the server that is tried now, and for how long it has not
-// answered. A server may accept connections, and never answer: no attempt has
-// failed then before the first of those who wait gives up.
+// answered. If a server accepts connections but never answers, a waiting caller may give up
+// before any attempt has failed.
 func (c *Client) silentServer() (address string, silence time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,8 +43,8 @@ func WithMode(m Mode) CreateOption {
 }
 
 // WithTTL sets the time to live of a node in one of the TTL modes, in whole
-// milliseconds. No request reads it back: the Stat of a TTL node is the same as
-// that of a persistent node; see Mode.
+// milliseconds. No request returns the time to live: a TTL node has the same Stat as a
+// persistent node; see Mode.
 func WithTTL(d time.Duration) CreateOption {
 	return func(c *createConfig) { c.ttl = d }
 }

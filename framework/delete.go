@@ -21,10 +21,9 @@ type deleteConfig struct {
 	children   bool
 }
 
-// WithGuarantee makes Delete a promise. If the call cannot do it, because ctx has
-// ended, there is no connection, or the server is in trouble, the client goes
-// on in the background until the node is gone or the client is closed. The call
-// still returns the error. A missing node is success.
+// WithGuarantee makes the client continue a failed Delete in the background. If ctx ends,
+// there is no connection, or the server fails, Delete returns the error, and the client
+// retries until the node is deleted or the client is closed. A missing node is a success.
 //
 // A delete that the server refuses, for lack of rights or because there are
 // children, stays refused. If the server fails at it twenty times, the client
@@ -91,7 +90,7 @@ type deletion struct {
 	write      write[*deletion, proto.Nothing]
 	begun      begunDelete // the request whose answer is awaited
 	begunBelow bool        // nodes below may have been deleted
-	done       bool        // there is nothing left to do, whether the caller is told so or not
+	done       bool        // there is nothing left to do, even if the caller gets an error
 }
 
 func newDeletion(path string, version int32) *deletion {
@@ -113,7 +112,7 @@ func (d *deletion) do(ctx context.Context, c *Client, path string) (err error) {
 	return err
 }
 
-// send makes the request, or awaits the answer to the one that was begun.
+// send sends the request, or awaits the answer if the request was already sent.
 func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) {
 	switch {
 	case !d.begun.isNone():

@@ -29,10 +29,10 @@
 // client is Suspended, operations wait for a connection. The session is Lost
 // when a server says so or hands out another session, or when nine tenths of
 // the negotiated timeout have passed since the last answered request was sent:
-// before the server can delete its nodes. [Session.Context] ends then, with
-// [ErrSessionLost] as its cause, before any listener is told. [Session.Trusted]
-// ends at an interruption already, if the error policy says so. A new session
-// follows.
+// before the server can delete its nodes. [Session.Context] then ends, with
+// [ErrSessionLost] as its cause, before any listener is notified. Under
+// state.StandardPolicy, the context of [Session.Trusted] ends at the first interruption. A
+// new session follows.
 //
 // # Your code
 //

@@ -93,10 +93,9 @@ func (h *hosts) roundOver() (over bool, pause time.Duration) {
 	return true, pause
 }
 
-// judgeLastConnection begins anew if the connection has lasted for a while. A
-// connection that breaks right after the handshake counts as an attempt that
-// failed: a server that ends every connection must not be asked without a
-// pause.
+// judgeLastConnection resets the round if the last connection has lasted for a while. A
+// connection that breaks right after the handshake counts as a failed attempt, so that the
+// client pauses before it dials a server that closes every connection.
 func (h *hosts) judgeLastConnection() {
 	if !h.connectedAt.IsZero() && time.Since(h.connectedAt) >= longestRoundPause {
 		h.tried = len(h.servers)

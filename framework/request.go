@@ -225,9 +225,9 @@ func passQuorum(ctx context.Context, s *Session) error {
 	return committed(answer)
 }
 
-// committed returns nil if a majority has committed the check. A check that is
-// refused for want of rights is committed all the same. One of a session that is
-// over, or elsewhere, proves nothing.
+// committed returns nil if a majority has committed the check. A check that is refused for lack
+// of permission is committed, too. A check in a session that is over, or on another server,
+// proves nothing.
 func committed(answer proto.MultiAnswer) error {
 	if answer.Failed < 0 || answer.Code == proto.CodeNoAuth {
 		return nil

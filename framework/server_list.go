@@ -77,8 +77,8 @@ func newServerList(addresses []string, ask serversFunc) *serverList {
 	return &serverList{ask: ask, list: unique(addresses)}
 }
 
-// servers returns the last known list, in an order of its own each time, so
-// that clients spread over the ensemble.
+// servers returns the last known list in random order, so that clients spread over the
+// ensemble.
 func (l *serverList) servers() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,8 +92,8 @@ func (l *serverList) problem() error {
 	return l.askError
 }
 
-// refresh asks for the list. Without a good answer the one that is known stays,
-// and the error says why.
+// refresh asks for the list. If that fails, the known list stays, and refresh returns the
+// error.
 func (l *serverList) refresh(ctx context.Context) error {
 	if l.ask == nil {
 		return nil

@@ -221,8 +221,7 @@ type sessionBackoff struct {
 }
 
 const (
-	// settledSession is how long a session must live for the pauses to begin
-	// anew.
+	// settledSession is how long a session must live to reset the pauses.
 	settledSession = longestRoundPause
 
 	shortestSessionPause = 100 * time.Millisecond
@@ -267,7 +266,7 @@ func (s *Session) superviseDeadline() {
 		switch {
 		case left <= 0 && established:
 			s.end(errTimeUp)
-		case left <= 0: // there is nothing to lose yet, but listeners are told that the time is up
+		case left <= 0: // no session to lose yet, but listeners are notified
 			s.neverConnected()
 			left = s.client.cfg.sessionTimeout
 		}

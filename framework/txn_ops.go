@@ -12,7 +12,7 @@ import (
 // CheckOp make it.
 type TxnOp struct {
 	kind    txnKind
-	view    *Client // whose path it is; nil for that of the transaction
+	view    *Client // the view of the path; nil for the view of the transaction
 	path    string
 	data    []byte
 	version int32

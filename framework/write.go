@@ -16,7 +16,7 @@ import (
 // These are method expressions of the type C, such as *creation. Unlike functions that
 // are bound to one call, they need no memory.
 //
-// A new operation needs no loop of its own: the client's retry loop calls try.
+// A new operation needs no loop: the client's retry loop calls try.
 type write[C, T any] struct {
 	of C // the call that the write belongs to
 

@@ -1,10 +1,10 @@
-// Package clienttrace defines what a client tells its hooks about its
-// operations, its connection states, and its beginning and end. It is to
-// package framework what net/http/httptrace is to net/http. Only those who
-// write a hook need it; package tracing has one for OpenTelemetry.
+// Package clienttrace defines the events that a client sends to its hooks: operations,
+// connection states, and the beginning and end of the client. It is to package framework
+// what net/http/httptrace is to net/http. Only the author of a hook needs this package;
+// package tracing has a hook for OpenTelemetry.
 //
-// A [Hook] is given to framework.WithHooks, and makes spans, metrics or log lines
-// of what it is told.
+// Pass a [Hook] to framework.WithHooks. A Hook makes spans, metrics or log lines of the
+// events it receives.
 package clienttrace
 
 import (
@@ -75,10 +75,10 @@ type HookStateChanged interface {
 	StateChanged(change StateChange)
 }
 
-// Client is a client as its hooks see it. All that a hook is told about one
-// client has the same Client in it, which can be compared and be the key of a
-// map. It is a framework.Extension, the root view, for hooks that need more of the
-// client, such as its Status.
+// Client is a client as its hooks see it. All events of one client have the same Client,
+// which can be compared and used as the key of a map. Its dynamic type is
+// framework.Extension, of the root view, for hooks that need more of the client, such as
+// its Status.
 type Client interface {
 	// ServiceName returns what framework.WithServiceName says, or the default.
 	ServiceName() string

@@ -18,8 +18,7 @@
 //
 // # The twin in testing/zktest
 //
-// Package testing/zktest has a codec of its own for the same messages. That is
-// on purpose. A fake that shared its client's codec would agree with every
-// mistake in it, and a test against the fake would prove nothing about the
-// wire.
+// Package testing/zktest has a second codec for the same messages, on purpose. A fake
+// server that shared its client's codec would agree with every mistake in it, and a test
+// against the fake would prove nothing about the wire.
 package proto

@@ -68,7 +68,7 @@ func readPart(r *jute.Reader) (op, code int32, done, ok bool) {
 //
 //   - CodeOK for each operation before the one that has failed.
 //   - The code of the operation that has failed.
-//   - One and the same code for each operation behind it.
+//   - The same code for every later operation.
 func readMultiAnswer(body []byte, zxid int64, parts []Part) (a MultiAnswer, errors int, ok bool) {
 	r := jute.NewReader(body)
 	a = MultiAnswer{Zxid: zxid, Failed: -1}

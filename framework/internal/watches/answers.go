@@ -75,7 +75,7 @@ func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int3
 	}
 }
 
-// troubledLocked notes why the watch is not set yet, for those who wait.
+// troubledLocked notes why the watch is not set yet, for waiting readers.
 func (w *persistentWatch) troubledLocked(err error) {
 	w.trouble = err
 	for r := range w.readers {

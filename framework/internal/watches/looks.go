@@ -11,18 +11,16 @@ import (
 	"github.com/gocurator/curator/internal/random"
 )
 
-// A standard watch may be used up in silence. Some servers tell of a change
-// only to those who may read the node at that moment: 3.8.4, 3.9.2, later ones,
-// and others with the same correction (CVE-2024-23944). For all other clients
-// the event is lost, and a watch that is good for one event with it. The node
-// may be readable again a second later, and none of its changes is told any
-// more, not even its deletion.
+// A server may drop a standard watch silently. ZooKeeper 3.8.4, 3.9.2 and later, and other
+// servers with the fix of CVE-2024-23944, send the event of a change only to clients that may
+// read the node at that moment. For all other clients the event is lost, and the watch with
+// it. Even if the client may read the node a second later, no change of the node causes an
+// event from then on, not even its deletion.
 //
-// So a session looks again from time to time. It sends setWatches for the
-// watches that it has had for a while, as it does after a reconnect. The server
-// tells at once of nodes that have changed since the watch was set, whoever may
-// read them, and sets the watch of the others again. Many watches take one
-// request.
+// So a session periodically sends setWatches for the watches that it has had for a while, as
+// after a reconnect. The server at once sends events of nodes that have changed since the
+// watch was set, whoever may read the nodes, and sets the other watches again. One request
+// covers many watches.
 //
 // The requests tell of no change that a waiter has seen already, because each
 // watch is as of a transaction. At first that is the transaction of the read
@@ -91,8 +89,8 @@ func (ws *Session) due() [][]*Watch {
 	return slices.Collect(maps.Values(byZxid))
 }
 
-// ask has the server look at groups of watches. Those of one group are as of
-// the same transaction.
+// ask sets groups of watches again. The watches of one group are as of the same
+// transaction.
 func (ws *Session) ask(groups [][]*Watch, now int64) {
 	asked, calls := ws.send(groups)
 	for i, some := range asked {

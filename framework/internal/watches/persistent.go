@@ -53,10 +53,10 @@ type persistentWatch struct {
 	// it as a recursive one. The second may come later.
 	armed, armedRecursive bool
 
-	trouble error         // why the server has not set it yet, or nil
-	asked   int           // how many requests for it the server has not answered, on this connection
-	waiting bool          // a standard watch is on its way, and this one is set after it
-	left    bool          // the server may have a standard watch that nobody needs any more
+	trouble error         // why the server has not set the watch yet, or nil
+	asked   int           // requests for the watch that are unanswered on this connection
+	waiting bool          // a standard watch is being set, and this watch follows it
+	left    bool          // the server may have a standard watch without waiters
 	changed chan struct{} // closed when the server has answered, or the watch has ended, and then replaced
 }
 
@@ -102,7 +102,7 @@ func (p *Persistent) wantLocked(w *persistentWatch, recursive bool) {
 	}
 }
 
-// serves reports whether the server tells of all that a reader wants to know.
+// serves reports whether the server sends all events that a reader needs.
 func (w *persistentWatch) serves(r *Reader) bool {
 	return w.armedRecursive || w.armed && !r.recursive
 }
@@ -167,9 +167,8 @@ func (p *Persistent) forgetLocked(w *persistentWatch) {
 	w.tell()
 }
 
-// restoreLocked returns the watches to set on a new connection. A watch that
-// waits for a standard watch on its way is set after that. All of them must be
-// confirmed anew.
+// restoreLocked returns the watches to set on a new connection. A watch that waits for a
+// standard watch is set after it. The server must confirm each watch again.
 func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 	p.disconnectLocked()
 	for _, path := range slices.Sorted(maps.Keys(p.byPath)) {
@@ -182,8 +181,8 @@ func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 }
 
 // disconnectLocked notes that there is another connection, or another session.
-// What was asked for before is answered in vain, and no read waits for that: a read
-// that does has noticed the end of the connection by itself.
+// Answers to earlier requests no longer count, and no read waits for them: a waiting read
+// notices the end of the connection itself.
 func (p *Persistent) disconnectLocked() {
 	p.connection++
 	for _, w := range p.byPath {

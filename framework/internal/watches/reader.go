@@ -2,7 +2,7 @@ package watches
 
 import "github.com/go-zookeeper/zk"
 
-// Event is what a Reader is told. See framework.WatchEvent for the fields.
+// Event is an event of a Reader. See framework.WatchEvent for the fields.
 type Event struct {
 	Reset bool
 	Type  zk.EventType
@@ -59,8 +59,8 @@ func (r *Reader) LastError() error {
 	return r.watch.trouble
 }
 
-// CaughtUp returns the newest transaction that an answer has told of, and false
-// if there is something to read first, or if the watch is being set again.
+// CaughtUp returns the newest zxid of any answer, and false if events are unread or while the
+// watch is being set again.
 func (r *Reader) CaughtUp() (zxid int64, ok bool) {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()

@@ -25,8 +25,8 @@ type Watch struct {
 	isDone  bool
 	isAnew  bool // it was set again, on another connection
 
-	asOf     int64 // every change behind this transaction is told, or lost
-	seasoned bool  // it was set before the last look
+	asOf     int64 // every change after this transaction causes an event, or is lost
+	seasoned bool  // the watch was set before the last look
 }
 
 // Path returns the path of the node.
@@ -110,8 +110,8 @@ type afterFunc struct {
 	prev, next *afterFunc
 }
 
-// AfterFunc calls f on a goroutine of its own when the watch is done: at once, if
-// it is. The function returned takes that back, and reports whether it was in time.
+// AfterFunc calls f in a new goroutine when the watch is done; if it already is, at once. stop
+// prevents the call, and reports whether it did.
 func (w *Watch) AfterFunc(f func()) (stop func() bool) {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
