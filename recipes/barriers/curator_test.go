@@ -242,6 +242,7 @@ func TestJavaMemberThatComesBackAtOnce(t *testing.T) {
 			settle()
 			require.False(t, left.isOver())
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: c.SessionID(), Do: zktest.Call(func(zktest.Request) {
+				_ = w.Fake.Delete("/b/ready") // every Java member that leaves deletes it
 				_ = w.Fake.Create(java, nil)
 			})})
 			require.NoError(t, w.Fake.Delete(java))

@@ -77,8 +77,9 @@
 //     for members that enter later.
 //   - A member that loses its session while the barrier opens does not learn of the
 //     opening and waits for the next one. So does a member that is disconnected until
-//     the session that opened the barrier has ended. Members inside then wait in their
-//     Leave until that member enters, or gives up.
+//     the session that opened the barrier has ended, or until a Java member leaves, which
+//     closes the barrier for all. Members inside then wait in their Leave until that
+//     member enters, or gives up.
 //   - A Java member that crashes inside may leave the node "ready" behind, and the
 //     next Java member enters alone then. A Go member deletes such a node if there is
 //     no other member. A "ready" that a Go member created ends with its session.

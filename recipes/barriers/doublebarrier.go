@@ -64,9 +64,8 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (p *Passage, err error) {
 	defer func() {
 		if p == nil && e.asked != nil { // Enter fails, or a hook has panicked
 			framework.Extend(b.client).DeleteInBackground(e.node())
-			if e.enough { // the barrier may be open, with nobody inside
-				(&leave{call: b.call(), name: e.name}).resign()
-			}
+			// The barrier may be open, because of this member alone.
+			(&leave{call: b.call(), name: e.name}).resign()
 		}
 	}()
 	err = e.run(ctx, e.look)
@@ -89,19 +88,23 @@ func (p place) deleteReady(ctx context.Context) error {
 // lister lists the children of a node, as Client.Children does.
 type lister func(ctx context.Context, path string) ([]string, *zk.Stat, error)
 
-// others returns the names of all members but one, in order, and the zxid of the
-// last change among them.
-func (p place) others(ctx context.Context, list lister, own string) (names []string, zxid int64, err error) {
+// listing is what a member sees of a barrier.
+type listing struct {
+	others []string // all members but this one, in order
+	open   bool     // the node that opens the barrier is there
+	zxid   int64    // of the last change among all of these nodes; 0 if the barrier has no node
+}
+
+// see lists a barrier, for the member with a name.
+func (p place) see(ctx context.Context, list lister, own string) (listing, error) {
 	names, stat, err := list(ctx, p.path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil, 0, nil
-	}
 	if err != nil {
-		return nil, 0, err
+		return listing{}, ignore(err, zk.ErrNoNode)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == own || name == readyName })
-	slices.Sort(names)
-	return names, stat.Pzxid, nil
+	now := listing{open: slices.Contains(names, readyName), zxid: stat.Pzxid}
+	now.others = slices.DeleteFunc(names, func(name string) bool { return name == own || name == readyName })
+	slices.Sort(now.others)
+	return now, nil
 }
 
 // entry is an Enter that is under way. The member's node has the same name in
@@ -184,11 +187,11 @@ func hasOpened(ready *framework.Watch) bool {
 // otherwise. A member that has once seen n members enters, even if the reply to its
 // opening is lost, and the others have left meanwhile.
 func (e *entry) meet(ctx context.Context, ready *framework.Watch) error {
-	others, _, err := e.others(ctx, e.client.Children, e.name)
+	now, err := e.see(ctx, e.client.Children, e.name)
 	if err != nil {
 		return err
 	}
-	if e.seen = len(others) + 1; e.seen < e.n {
+	if e.seen = len(now.others) + 1; e.seen < e.n {
 		return e.awaitReady(ctx, ready)
 	}
 	e.enough = true
@@ -208,11 +211,11 @@ func (e *entry) isReallyOpen(ctx context.Context, s *framework.Session) (bool, e
 		}
 	}
 	// Without that, the server may show a round that is over.
-	others, changed, err := e.others(ctx, insider.Of(e.client).CurrentSiblings, e.name)
+	now, err := e.see(ctx, insider.Of(e.client).CurrentSiblings, e.name)
 	if err != nil {
 		return false, err
 	}
-	if len(others) > 0 || e.session == s && changed > e.czxid {
+	if len(now.others) > 0 || e.session == s && now.zxid > e.czxid {
 		open, _, err := e.client.Exists(ctx, e.child(readyName))
 		return open, err
 	}

@@ -1,11 +1,14 @@
 package barriers_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/testing/zktest"
@@ -76,5 +79,123 @@ func TestMemberThatGivesUpWhileItOpens(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		require.Empty(t, w.Fake.Children("/b"))
+	})
+}
+
+// enterSlowly begins to enter a barrier of two. The member's node is created a second
+// later, and the member sees who is inside after some more time.
+func (w *world) enterSlowly(ctx context.Context, c *framework.Client, sees time.Duration) *entering {
+	for op, late := range map[zktest.Op]time.Duration{zktest.OpCreate: time.Second, zktest.OpSync: sees} {
+		w.Fake.Inject(zktest.Rule{Op: op, Session: c.SessionID(), Do: zktest.DelayRequest(late)})
+	}
+	slow := enterLater(ctx, barriers.NewDoubleBarrier(c, "/b", 2))
+	settle()
+	return slow
+}
+
+// A third member's node is created after the first member has begun to leave, and before
+// the second one does, which waits for the third. The first member leaves before the third
+// one has seen who is inside. The barrier stays open for the third member.
+//
+// Promise: A member that leaves does not close the barrier for a member that others wait for.
+func TestMemberWhoseNodeComesBetweenTwoLeaves(t *testing.T) {
+	for i := range 8 { // the order of the members' names decides who would close the barrier
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/b", nil))
+				clients := w.clients(t, 3)
+				third := w.enterSlowly(w.Patience(t), clients[2], 3*time.Second)
+				passages := w.enterAll(t, "/b", clients[:2])
+				first := leaveLater(w.Patience(t), passages[0])
+				time.Sleep(1500 * time.Millisecond)
+				second := leaveLater(w.Patience(t), passages[1])
+				w.leaveAll(t, []*barriers.Passage{third.wait(t)})
+				for _, l := range []*leaving{first, second} {
+					<-l.done
+					require.NoError(t, l.err)
+				}
+				w.NothingLeft(t, "/b")
+			})
+		})
+	}
+}
+
+// The last member leaves, and has seen no other member. Before its node is deleted, a third
+// one enters, and the node of a fourth one is created. The third member waits for the
+// fourth one, for which the barrier stays open.
+func TestMembersWhoComeWhileTheLastOneLeaves(t *testing.T) {
+	for i := range 8 { // the order of the members' names decides whether the third one's node stays while it waits
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/b", nil))
+				clients := w.clients(t, 4)
+				fourth := w.enterSlowly(w.Patience(t), clients[3], 3*time.Second)
+				passages := w.enterAll(t, "/b", clients[:2])
+				over, cancel := context.WithCancel(t.Context())
+				cancel()
+				require.ErrorIs(t, passages[0].Leave(over), barriers.ErrNotLeft)
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: clients[1].SessionID(), Do: zktest.DelayRequest(2 * time.Second)})
+				last := leaveLater(w.Patience(t), passages[1])
+				settle()
+				passage := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[2], "/b", 2)).wait(t)
+				time.Sleep(1500 * time.Millisecond)
+				third := leaveLater(w.Patience(t), passage)
+				w.leaveAll(t, []*barriers.Passage{fourth.wait(t)})
+				for _, l := range []*leaving{last, third} {
+					<-l.done
+					require.NoError(t, l.err)
+				}
+				w.NothingLeft(t, "/b")
+			})
+		})
+	}
+}
+
+// Both members inside leave while the node of a third one is there. The third member gives
+// up before it has seen who is inside, and leaves no opening behind, by which a Java
+// member would pass alone.
+//
+// Promise: A member that gives up its Enter when the others have left leaves no ready node behind.
+func TestMemberThatGivesUpAfterTheOthersHaveLeft(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/b", nil))
+		clients := w.clients(t, 3)
+		third := w.enterSlowly(recipetest.Within(t, 4*time.Second), clients[2], 10*time.Second)
+		passages := w.enterAll(t, "/b", clients[:2])
+		for _, c := range clients[:2] { // both have listed the members before the third node is there
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: c.SessionID(), Do: zktest.DelayRequest(2 * time.Second)})
+		}
+		w.leaveAll(t, passages)
+		<-third.done
+		require.ErrorIs(t, third.err, barriers.ErrNotEntered)
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children("/b"))
+	})
+}
+
+// A member opens the barrier, and its connection is lost before the member learns of that.
+// While the member is disconnected, the other one enters and leaves again. The member
+// enters when it is connected again: the other one took it to be inside.
+//
+// Promise: A member that has seen n members enters, even if the reply to its opening is lost.
+func TestMemberThatLosesTheReplyToItsOpening(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		other, _ := w.Connect(t)
+		entered := enterLater(w.Patience(t), barriers.NewDoubleBarrier(other, "/b", 2))
+		settle()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/b/ready", Do: zktest.Call(func(zktest.Request) {
+			network.Refuse(true)
+			network.Cut()
+		})})
+		away := enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, "/b", 2))
+		left := leaveLater(recipetest.Within(t, time.Second), entered.wait(t))
+		<-left.done
+		require.ErrorIs(t, left.err, barriers.ErrNotLeft)
+		time.Sleep(time.Second)
+		require.NoError(t, w.Fake.Delete("/b/ready"))
+		network.Refuse(false)
+		w.leaveAll(t, []*barriers.Passage{away.wait(t)})
+		w.NothingLeft(t, "/b")
 	})
 }

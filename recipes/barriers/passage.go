@@ -177,43 +177,43 @@ func (l *leave) look(ctx context.Context, s *framework.Session) error {
 	if s != l.session {
 		return framework.ErrSessionLost
 	}
-	if err := l.listOthers(ctx); err != nil {
+	now, err := l.list(ctx)
+	if err != nil {
 		return err
 	}
 	there := len(l.waitFor)
-	if there > 0 && l.name < l.waitFor[0] && !l.deleted {
+	switch {
+	case there == 0 && l.deleted:
+		return done(l.close(ctx, now))
+	case there > 0 && l.name < l.waitFor[0] && !l.deleted:
 		return l.awaitGone(ctx, l.waitFor[there-1])
 	}
-	if err := l.deleteOwn(ctx); err != nil {
+	if err := l.deleteOwn(ctx); err != nil || there == 0 { // the next look closes the barrier
 		return err
 	}
-	if there > 0 {
-		return l.awaitGone(ctx, l.waitFor[0])
-	}
-	return done(l.deleteReady(ctx))
+	return l.awaitGone(ctx, l.waitFor[0])
 }
 
-// listOthers notes which of the others are there. The first listing decides who is
+// list notes which of the others are there. The first listing decides who is
 // waited for. Before it, the server catches up, so that all are listed who had
 // entered when Leave was called.
-func (l *leave) listOthers(ctx context.Context) error {
+func (l *leave) list(ctx context.Context) (listing, error) {
 	list, first := l.client.Children, l.since == 0
 	if first {
 		list = insider.Of(l.client).CurrentSiblings
 	}
-	names, zxid, err := l.others(ctx, list, l.name)
+	now, err := l.see(ctx, list, l.name)
 	switch {
 	case err != nil:
-		return err
 	case first:
-		l.waitFor, l.since = names, zxid
+		l.waitFor, l.since = now.others, now.zxid
 	default:
 		l.waitFor = slices.DeleteFunc(l.waitFor, func(name string) bool {
-			_, there := slices.BinarySearch(names, name)
+			_, there := slices.BinarySearch(now.others, name)
 			return !there
 		})
 	}
-	return nil
+	return now, err
 }
 
 // awaitGone waits for a change of another member's node. A Java member may have
@@ -226,17 +226,27 @@ func (l *leave) awaitGone(ctx context.Context, name string) error {
 	return err
 }
 
-// deleteAndGo leaves without waiting for the others. The last member that does
-// deletes the node that has opened the barrier, as the last one that leaves does.
+// deleteAndGo leaves without waiting for the others.
 func (l *leave) deleteAndGo(ctx context.Context, _ *framework.Session) error {
 	if err := l.deleteOwn(ctx); err != nil {
 		return err
 	}
-	others, _, err := l.others(ctx, l.client.Children, l.name)
-	if err == nil && len(others) == 0 {
-		err = l.deleteReady(ctx)
+	now, err := l.see(ctx, l.client.Children, l.name)
+	if err != nil {
+		return err
 	}
-	return done(err)
+	return done(l.close(ctx, now))
+}
+
+// close closes the barrier if no other member was there after this member's node was
+// deleted. A member whose node was there before may not have seen yet that the barrier
+// is open, and another member may wait for it: then the barrier stays open. A member
+// whose node comes later sees a barrier that is open without a member, and closes it.
+func (l *leave) close(ctx context.Context, now listing) error {
+	if len(now.others) > 0 || !now.open {
+		return nil
+	}
+	return l.deleteReady(ctx)
 }
 
 func (l *leave) deleteOwn(ctx context.Context) error {

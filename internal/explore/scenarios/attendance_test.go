@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // attendance is who waits for a lock, and who has it.
@@ -20,11 +21,12 @@ type attendance struct {
 	waiting []*explore.Actor // once for each goroutine
 	leases  []*locks.Lease   // until they are released
 	idle    time.Time        // since when they wait for nobody; zero if that is not so
-	nodes   int              // at the last look
+	nodes   int              // at the last look, without one node of those who wait
 	sizes   []size
 }
 
-// size is how many want the lock or have it at some time.
+// size is how many want the lock or have it at some time, in the queue or in a
+// process. A node that a lost session has left is in the queue, too.
 type size struct {
 	at time.Time
 	n  int
@@ -71,7 +73,7 @@ func (at *attendance) released(lease *locks.Lease) {
 func (at *attendance) check(tree explore.Tree) error {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	at.nodes = len(below(tree, at.path))
+	at.nodes = at.othersLocked(tree)
 	at.noteLocked()
 	switch {
 	case !at.waitForNobodyLocked(tree):
@@ -106,9 +108,21 @@ func (at *attendance) waitForNobodyLocked(tree explore.Tree) bool {
 	return true
 }
 
+// othersLocked returns how many nodes there are, without one node of those who wait
+// or have the lock, which they share.
+func (at *attendance) othersLocked(tree explore.Tree) int {
+	nodes := below(tree, at.path)
+	if slices.ContainsFunc(nodes, func(n zktest.Node) bool {
+		return slices.ContainsFunc(at.waiting, func(a *explore.Actor) bool { return a.Client().SessionID() == n.Stat.EphemeralOwner })
+	}) {
+		return len(nodes) - 1
+	}
+	return len(nodes)
+}
+
 // noteLocked notes how many want the lock now.
 func (at *attendance) noteLocked() {
-	at.sizes = append(at.sizes, size{time.Now(), max(at.nodes, len(at.waiting)+len(at.leases))})
+	at.sizes = append(at.sizes, size{time.Now(), at.nodes + len(at.waiting) + len(at.leases)})
 }
 
 // size returns how many wait or have the lock.
