@@ -79,12 +79,11 @@ func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	return false, failed(ctx, "lock", name, err)
 }
 
-// Unlock gives the lock up. It returns an error if this Storage does not hold it,
-// if the server refuses to delete the lock's node, which then stays for as long as
-// the session, or if the lock was lost and the client knows that. In the last case
-// it matches ErrLockLost and the reason of the loss, from package framework or
-// locks. In no case does the Storage hold the lock afterwards, and never does Unlock
-// free the lock of a later holder.
+// Unlock gives the lock up. It returns an error if this Storage does not hold the lock, if
+// the server refuses to delete the lock's node, which then stays until the session ends, or
+// if the lock was lost and the client knows that. In the last case, the error matches
+// ErrLockLost and the reason of the loss, from package framework or locks. After any error,
+// the Storage no longer holds the lock. Unlock never frees the lock of a later holder.
 func (s *Storage) Unlock(ctx context.Context, name string) error {
 	lease := s.take(name)
 	if lease == nil {
@@ -100,13 +99,13 @@ func (s *Storage) Unlock(ctx context.Context, name string) error {
 }
 
 // RenewLockLease is for certmagic, which calls it before each attempt to obtain a
-// certificate. There may be days between two of them. A lock that is held needs
-// nothing. One that was lost is waited for and taken again, as by Lock: otherwise
-// every attempt would end with ErrLockLost. What the caller has learned before may
-// not hold any more then. certmagic looks anew.
+// certificate; days may pass between two attempts. If the lock is held, RenewLockLease does
+// nothing. If the lock was lost, RenewLockLease waits for the lock and takes it again, as
+// Lock does, because otherwise every attempt would end with ErrLockLost. What the caller has
+// read before may then be out of date; certmagic reads it again.
 //
-// The duration does not matter. It is an error if this Storage does not hold the
-// lock.
+// The duration has no effect. RenewLockLease returns an error if this Storage does not hold
+// the lock.
 func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
 	if err := s.renew(withoutCause(ctx), name); err != nil {
 		return failed(ctx, "renew", name, err)

@@ -35,9 +35,9 @@ func (s *Storage) Exists(ctx context.Context, key string) bool {
 	return there && err == nil
 }
 
-// Stat tells of a key. IsTerminal means that it has a value; Modified is when that
-// was stored last, or else when the key became the prefix of others, by the clock
-// of the servers. If there is no such key, the error matches fs.ErrNotExist.
+// Stat describes a key. IsTerminal means that the key has a value. Modified is when the value
+// was last stored or, without a value, when the key became the prefix of other keys, by the
+// servers' clock. If there is no such key, the error matches fs.ErrNotExist.
 func (s *Storage) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error) {
 	data, stat, err := s.read(withoutCause(ctx), partsOf(key))
 	if err != nil {

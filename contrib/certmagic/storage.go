@@ -43,17 +43,16 @@ var (
 	_ certmagic.LockLeaseRenewer = (*Storage)(nil)
 )
 
-// New returns a Storage whose nodes are below root. It does not contact the server.
-// All processes that share certificates need the same root. Each makes one Storage
-// of it: a Storage knows only of the locks that were taken with it.
+// New returns a Storage whose nodes are below root, without a request. All processes that
+// share certificates need the same root. A process should make one Storage, because a Storage
+// knows only the locks that were taken with it.
 //
-// The list says who may do what to the nodes of keys, and to those above them that
-// are missing. Nodes that exist keep theirs, whoever has made them. Among the values are private keys: a
-// list that is empty is an error, which matches zk.ErrInvalidACL, so that nobody
-// opens them by accident. zk.AuthACL(zk.PermAll) is right for processes that share
-// credentials, given by framework.WithAuth. The nodes of locks, in which there is
-// no secret, have the list that the client's framework.WithACLProvider gives. They
-// should be closed to strangers, too, who could delete them.
+// acl is the access control list of the nodes of keys, and of missing parents. Existing nodes
+// keep their lists. The values contain private keys, so an empty list is an error, which
+// matches zk.ErrInvalidACL. zk.AuthACL(zk.PermAll) is right for processes that share
+// credentials by framework.WithAuth. The nodes of locks contain no secrets, and have the list
+// of the client's framework.WithACLProvider. That list should also exclude strangers, who could
+// delete the nodes.
 func New(c *framework.Client, root string, acl []zk.ACL) (*Storage, error) {
 	switch {
 	case c == nil:

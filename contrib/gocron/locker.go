@@ -47,13 +47,12 @@ func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Loc
 	}
 }
 
-// Lock is for gocron, which calls it before each run of a job. It does not wait
-// for others: if another scheduler has the mutex, the error matches
-// locks.ErrNotAcquired, and gocron leaves the run out.
+// Lock is for gocron, which calls it before each run of a job. Lock does not wait: if another
+// scheduler has the mutex, the error matches locks.ErrNotAcquired, and gocron skips the run.
 //
-// So it is, too, while a run of this Locker goes on that has lost its mutex. It
-// should have stopped, and is beside a run of another process in the worst case,
-// but never beside a later one of its own process.
+// Lock returns the same error while an earlier run of this Locker continues after it has lost
+// its mutex. Such a run should have stopped. It may overlap with a run of another process, but
+// never with a later run of its own process.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	if l.leaseOf(key) != nil {
 		return nil, goesOn(key)
@@ -83,8 +82,8 @@ func (l *Locker) hold(key string, lease *locks.Lease) bool {
 	return true
 }
 
-// pathOf returns the path of a job's mutex. A job without a name of its own has its
-// function's, in which there are slashes.
+// pathOf returns the path of a job's mutex. A job without a name is called by its function,
+// whose name contains slashes.
 func (l *Locker) pathOf(key string) string {
 	name := url.PathEscape(key)
 	if name == "." || name == ".." || name == "" {

@@ -40,9 +40,9 @@ func (t target) hostPort(e *discovery.Entry) (string, int) {
 	return additional(e, t.port)
 }
 
-// additional returns an endpoint of a serverset that has a name of its own. What
-// is wrong with one says nothing of the others. As the codec does, it takes a
-// port in quotes, and a host in brackets.
+// additional returns a named endpoint of a serverset. A malformed endpoint does not affect the
+// other endpoints. As the codec does, additional accepts a port in quotes and a host in
+// brackets.
 func additional(e *discovery.Entry, name string) (string, int) {
 	var payload struct{ AdditionalEndpoints map[string]json.RawMessage }
 	if json.Unmarshal(e.Payload, &payload) != nil {

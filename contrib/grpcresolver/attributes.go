@@ -19,7 +19,7 @@ func InstanceOf(e resolver.Endpoint) *discovery.Entry {
 }
 
 // endpoint returns an endpoint. Its attributes have what the registry says. The
-// address has no attributes: a change of them would make the connection anew.
+// address has no attributes, because a change of them would re-create the connection.
 // It has no ServerName either, because who may write to the registry must not
 // decide whom TLS trusts.
 func endpoint(address string, e *discovery.Entry) resolver.Endpoint {
@@ -29,7 +29,7 @@ func endpoint(address string, e *discovery.Entry) resolver.Endpoint {
 	}
 }
 
-// isSame reports whether a channel needs not be told of a change from a to b.
+// isSame reports whether a channel need not receive a change from a to b.
 func isSame(a, b resolver.Endpoint) bool {
 	return a.Addresses[0].Addr == b.Addresses[0].Addr && a.Attributes.Equal(b.Attributes)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// channel is the resolver of one channel. Its only goroutine tells the channel
-// of the service: gRPC may hold it up, and then nobody else waits.
+// channel is the resolver of one gRPC channel. Each channel is updated from its own
+// goroutine, so that a blocked update delays no other channel.
 type channel struct {
 	builder *Builder
 	service *service
@@ -25,17 +25,17 @@ type channel struct {
 	done    chan struct{}
 	closing sync.Once
 
-	// The rest is for the goroutine alone.
-	seen      *discovery.Snapshot // what endpoints and lack are of
+	// The following fields belong to the goroutine.
+	seen      *discovery.Snapshot // the snapshot of endpoints and lack
 	endpoints []resolver.Endpoint
 	lack      error // why there are no endpoints
 	config    config
 
-	told       []resolver.Endpoint // nil before the first state
+	told       []resolver.Endpoint // the endpoints of the channel's last state; nil before the first
 	toldConfig *serviceconfig.ParseResult
-	since      time.Time // the beginning of the trouble; zero if there is none
-	reported   string    // the error that the channel has now, or nothing
-	hasTrouble bool      // reported is about trouble
+	since      time.Time // when the current outage began, or zero
+	reported   string    // the last error that the channel received, or empty
+	hasOutage  bool      // reported is about an outage
 }
 
 func start(b *Builder, s *service, t target, cc resolver.ClientConn) *channel {
@@ -48,11 +48,11 @@ func start(b *Builder, s *service, t target, cc resolver.ClientConn) *channel {
 	return c
 }
 
-// ResolveNow does nothing: the directory hears of changes by itself.
+// ResolveNow does nothing, because the directory follows all changes.
 func (c *channel) ResolveNow(resolver.ResolveNowOptions) {}
 
-// Close ends the resolver, and waits until nothing of it goes on. A second call
-// must not give back what other channels use.
+// Close ends the resolver, and waits until its goroutine has ended. A second call must not
+// release the service that other channels use.
 func (c *channel) Close() {
 	c.closing.Do(func() {
 		c.stop()
@@ -78,16 +78,16 @@ func (c *channel) run(ctx context.Context) {
 	}
 }
 
-// look tells the channel what is new. It returns when to look again, if nothing has
-// changed by then: it is zero for never.
+// look updates the channel. It returns when to look again if nothing changes before that, or
+// zero for never.
 func (c *channel) look(now time.Time) (again time.Time) {
-	trouble := c.service.trouble()
+	outage := c.service.outage()
 	if s, known := c.service.list(); known {
 		c.take(s)
-		c.tell(trouble == nil && c.hasTrouble)
+		c.tell(outage == nil && c.hasOutage)
 	}
-	if trouble != nil {
-		return c.reportTrouble(trouble, now)
+	if outage != nil {
+		return c.reportOutage(outage, now)
 	}
 	c.since = time.Time{}
 	switch {
@@ -99,7 +99,7 @@ func (c *channel) look(now time.Time) (again time.Time) {
 	return time.Time{}
 }
 
-// take looks at a snapshot, and at the service config.
+// take takes a snapshot and the service config.
 func (c *channel) take(s *discovery.Snapshot) {
 	if s != c.seen {
 		c.seen = s
@@ -110,9 +110,9 @@ func (c *channel) take(s *discovery.Snapshot) {
 	}
 }
 
-// tell tells the channel what has changed, or again what it knows. A channel
-// that has never had an instance gets an error instead of an empty list: most
-// balancers do not show an error that follows an empty list.
+// tell sends the channel its new state, if it has changed or again is true. A channel that has
+// never had an instance receives an error instead of an empty list, because most balancers do
+// not show an error that follows an empty list.
 func (c *channel) tell(again bool) {
 	isOld := slices.EqualFunc(c.told, c.endpoints, isSame) && c.toldConfig == c.config.good
 	if isOld && !again || c.told == nil && len(c.endpoints) == 0 {
@@ -122,14 +122,14 @@ func (c *channel) tell(again bool) {
 	if c.told == nil {
 		c.told = []resolver.Endpoint{}
 	}
-	c.reported, c.hasTrouble = "", false
-	// The error means that the balancer can do nothing with the state. Trying
-	// again is no cure: the next change is.
+	c.reported, c.hasOutage = "", false
+	// The error means that the balancer cannot use the state. A repetition would not help;
+	// the next change may.
 	_ = c.conn.UpdateState(stateOf(c.told, c.toldConfig))
 }
 
-// stateOf also has the addresses alone: balancers that are made with gRPC's
-// package balancer/base know no endpoints.
+// stateOf returns a state with both endpoints and addresses, because balancers that are built
+// with gRPC's package balancer/base know no endpoints.
 func stateOf(endpoints []resolver.Endpoint, config *serviceconfig.ParseResult) resolver.State {
 	s := resolver.State{Endpoints: endpoints, ServiceConfig: config}
 	for _, e := range endpoints {
@@ -138,7 +138,7 @@ func stateOf(endpoints []resolver.Endpoint, config *serviceconfig.ParseResult) r
 	return s
 }
 
-// report tells the channel of an error, once.
+// report sends the channel an error, once.
 func (c *channel) report(err error) {
 	err = c.target.named(err)
 	if err.Error() == c.reported {

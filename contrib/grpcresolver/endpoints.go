@@ -22,9 +22,9 @@ type selection struct {
 	draining, unusable int
 }
 
-// endpoints returns what a channel is told of a snapshot. The order depends on
-// the seed and the addresses alone: each channel has its own, and keeps it. The
-// error says why there is none.
+// endpoints returns the endpoints of a snapshot for one channel. Their order depends only on the
+// seed and the addresses, so each channel keeps its own order. If there are no endpoints, the
+// error says why.
 func (t target) endpoints(s *discovery.Snapshot, seed maphash.Seed) ([]resolver.Endpoint, error) {
 	picked := t.pick(s)
 	chosen := picked.preferred()

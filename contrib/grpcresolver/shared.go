@@ -118,8 +118,8 @@ func (s *service) close() {
 	}
 }
 
-// follow wakes the channels when the directory has changed, or has ended. Nothing
-// tells why there is no connection: a channel in trouble looks again by itself.
+// follow wakes the channels when the directory has changed or has ended. No event says why there
+// is no connection, so each channel looks again periodically during an outage.
 func (s *service) follow(ctx context.Context) {
 	var last *discovery.Snapshot
 	for change := range s.directory.Changes(ctx) {

@@ -14,8 +14,8 @@
 //
 // # Nodes
 //
-// They are those of github.com/hertz-contrib/registry/zookeeper, so that a fleet
-// can change over process by process: /orders/10.0.0.7:8888 with
+// The nodes are the same as the nodes of github.com/hertz-contrib/registry/zookeeper, so that
+// a fleet can move over process by process: /orders/10.0.0.7:8888 with
 // {"Weight":10,"Tags":{"idc":"hd1"}}. Their readers take our nodes, and we take
 // theirs. Two of their mistakes are not repeated: a
 // service with a slash before its name keeps the name, and a server that listens

@@ -142,7 +142,7 @@ func (r *Resolver) takeIdleLocked(now time.Time) (idle []*service) {
 	return idle
 }
 
-// instances returns what hertz is told.
+// instances returns the instances in hertz's form.
 func (s *service) instances(ctx context.Context) (all []sd.Instance, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstListTime)
 	defer cancel()
@@ -182,7 +182,7 @@ func (s *service) list(ctx context.Context) (*discovery.Snapshot, error) {
 	return s.directory.Snapshot(), err
 }
 
-// toldOf returns what hertz is told of an instance.
+// toldOf returns an instance in hertz's form.
 func toldOf(i discovery.Instance) sd.Instance {
 	return sd.NewInstance("tcp", i.HostPort(), weightOf(i), i.Metadata)
 }

@@ -10,8 +10,8 @@
 //
 // The client is a framework.Client. Close it after the apps and the connections.
 //
-// The tree is the one that kratos's own registry on ZooKeeper has, and so is each
-// byte in it: /microservices/NAME/ID, with the JSON of a registry.ServiceInstance.
+// Paths and data are the same as those of kratos's own registry on ZooKeeper, byte by
+// byte: /microservices/NAME/ID, with the JSON of a registry.ServiceInstance.
 // Processes with either registry find each other, and a fleet can change from one
 // to the other process by process.
 //

@@ -14,24 +14,22 @@
 // between two steps, with a [LostError], and leaves a clean version. The step under
 // way ends, unless it fails.
 //
-// # What the lock of the database is for
+// # The database's own lock
 //
-// A driver's own lock, such as Postgres's advisory lock, is taken as well, after
-// ours and before the first step. So at most one replica asks for it, and nobody
-// waits in the database, while all replicas have a driver of this package. There, a
-// wait is more than a wait: CREATE INDEX CONCURRENTLY of the one that migrates waits
-// for those that wait for its lock.
+// If the driver has its own lock, such as Postgres's advisory lock, it is taken as well,
+// after this package's lock and before the first step. While all replicas use this package,
+// at most one of them asks for the database's lock, and no replica waits for it in the
+// database. Such a wait could do harm: CREATE INDEX CONCURRENTLY waits for every transaction
+// that waits for the advisory lock.
 //
-// It serves after a loss. A step that has begun cannot be taken back, and the next
-// replica has our lock before it ends. A driver with a lock of its own lets the
-// next one wait for that end. That is a wait in the database: if the step makes an
-// index CONCURRENTLY, Postgres may cancel it. MySQL's driver waits for 10 s, and
-// then returns database.ErrLocked. With any other driver, such as SQLite's, the next
-// one finds the version dirty, and returns migrate.ErrDirty instead of beginning
-// beside it.
+// The database's lock helps when a replica loses its session during a step. The step cannot
+// be undone, and the next replica gets this package's lock before the step has ended. With a
+// driver that has its own lock, the next replica waits in the database: Postgres may then
+// cancel a CREATE INDEX CONCURRENTLY, and MySQL's driver returns database.ErrLocked after
+// 10 s. With any other driver, such as SQLite's, the next replica finds the version dirty,
+// and returns migrate.ErrDirty instead of running the step a second time.
 //
-// That leaves one gap. A process that is stopped for longer than its session
-// lives, right between the look at its lock and the first write of a step, begins
-// that step when it goes on. Only a driver with a lock of its own keeps it from
-// that.
+// One gap remains. A process may be stopped between the check of its lock and the first
+// write of a step, for longer than its session lives. When it continues, it begins that
+// step. Only a driver with its own lock prevents that.
 package migratelock

@@ -10,9 +10,9 @@ type LostError struct {
 	// nothing, unless it is Begun.
 	Version int
 
-	// Begun says that the lock was lost during the step, which has ended, so that
-	// the version is clean. Another replica may have begun it meanwhile, unless the
-	// driver has a lock of its own.
+	// Begun means that the lock was lost during the step. The step has ended, so that the
+	// version is clean. Another replica may have begun the same step, unless the driver has
+	// its own lock.
 	Begun bool
 
 	Err error // the reason

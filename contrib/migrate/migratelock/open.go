@@ -35,9 +35,9 @@ const lockWait = 10 * time.Second
 //     default: do not set a shorter one, and a longer one is of no use. A driver
 //     that is locked already refuses at once.
 //   - SetVersion and Drop begin no step once the lock is lost: the error is a
-//     *LostError, and nothing was changed. A step that has begun ends as it
-//     would. If it ends without the lock, and without an error of its own, the
-//     error is a *LostError that says so. The Migrate can be used again.
+//     *LostError, and nothing was changed. A running step continues to its end. If the step
+//     succeeds after the lock was lost, the error is a *LostError that says so. The Migrate
+//     can be used again.
 //   - Unlock gives the locks back in the opposite order.
 //   - Close gives the lock back, too, and ends a Lock that still waits for ours.
 //     One that waits for the driver's lock may hold Close up, as a query does.

@@ -33,8 +33,7 @@ func main() {
 	}
 }
 
-// run tells the story. Each service has a client of its own, as if they were
-// processes.
+// run tells the story. Each service has its own client, as if it were a process.
 func run(ctx context.Context, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
