@@ -15,7 +15,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/fence"
 	"github.com/gocurator/curator/recipes/locks"
@@ -113,7 +112,6 @@ func chronicledLocks() []*chronicled {
 // What the clients of a real ensemble were told has an order in which all of it
 // is right, while its members are restarted.
 func TestRealEnsembleHistories(t *testing.T) {
-	thorough.MuchWork(t)
 	const clients, rounds = 4, 6
 	w, e := newEnsembleWorld(t)
 	ctx, path := w.Patience(t), recipetest.Path(t)
