@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -172,24 +173,21 @@ func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 }
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
-	logger := framework.Extend(h.of.Client).Logger()
-	if logger.Handler() == slog.DiscardHandler {
-		return
-	}
-	level := slog.LevelWarn
+	lost := event.Kind{Warn: "lock lost"}
 	if kind == locktrace.EndClientClosed { // the user wanted that
-		level = slog.LevelInfo
+		lost = event.Kind{Info: lost.Warn}
 	}
-	var attrs []slog.Attr
-	if h.of.Name != "" {
-		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
-	}
-	attrs = append(attrs,
-		slog.String(semconv.LockPath, framework.Extend(h.of.Client).FullPath(h.of.Path)),
+	attrs := []slog.Attr{
 		slog.String(semconv.LockRecipe, h.of.Recipe),
 		slog.String(semconv.LockNode, path.Base(h.what.Node)),
 		slog.Int64(semconv.LockToken, h.what.Token),
 		slog.String(semconv.LockEnd, string(kind)),
-		slog.Any(semconv.Cause, cause))
-	insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
+		event.Cause(cause),
+	}
+	if h.of.Name != "" {
+		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
+	}
+	of := event.OfLock(h.of.Client, h.of.Path)
+	of.Work = h.ctx
+	of.Emit(lost, nil, attrs...)
 }
