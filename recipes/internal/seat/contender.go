@@ -46,7 +46,6 @@ type contender struct {
 	mayHaveTwin bool             // the create was tried again, or has made two nodes
 
 	told      bool      // the tracer knows the node
-	wasQueued bool      // we have had a node
 	wasBehind bool      // it was behind a node of another
 	listed    time.Time // when the listing came that admitted us, or zero
 	excluding bool      // that listing has nodes that exclude us
@@ -54,9 +53,7 @@ type contender struct {
 	lane   *lane   // of the goroutines that we make a node for, or nil
 	waiter *waiter // of that lane
 
-	// Each of these may be nil.
-	onBlocked func(NotAdmitted)                                 // we have to wait
-	onAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
+	Candidate // of a leader; empty for others
 }
 
 var (
@@ -118,7 +115,6 @@ func (c *contender) queue(ctx context.Context) (end error) {
 			return err
 		}
 	}
-	c.wasQueued = true
 	end = errAgain // it stays if a hook panics
 	defer func() {
 		if reason.Is(end, errAgain) {
@@ -171,8 +167,8 @@ func (c *contender) abandon(ctx context.Context, err error) {
 		if c.own != nil {
 			c.own.watch.Stop() // the next one sets another
 		}
-	case c.onAbandon != nil:
-		c.onAbandon(ctx, c.node)
+	case c.OnAbandon != nil:
+		c.OnAbandon(ctx, c.node)
 	default:
 		c.discard(ctx)
 	}
@@ -285,7 +281,7 @@ func (c *contender) tellBlocked() {
 	switch {
 	case c.lane != nil:
 		c.lane.noteBlocked(c.waiter, c.seen)
-	case c.onBlocked != nil:
-		c.onBlocked(c.seen)
+	case c.OnBlocked != nil:
+		c.OnBlocked(c.seen)
 	}
 }

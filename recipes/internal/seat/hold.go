@@ -1,7 +1,6 @@
 package seat
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/gocurator/curator/framework"
@@ -18,9 +17,7 @@ type Hold struct {
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	view   *framework.Client // the view that the hold was acquired with; nil if the seat's lock has it
-	dir    string            // the lock's path in that view
-	policy Policy            // what becomes of the seat when the hold ends
+	policy Policy // what becomes of the seat when the hold ends
 
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again
@@ -31,17 +28,8 @@ type Hold struct {
 // Seat returns the seat that the hold is a part of.
 func (h *Hold) Seat() *Seat { return h.seat }
 
-// Path returns the path of a node of the seat, in the view of the client that the hold
-// was acquired with. The node may have been made in another view.
-func (h *Hold) Path(n framework.Created) string {
-	if h.view == nil {
-		return n.Path
-	}
-	return pathIn(h.dir, n)
-}
-
-// Client returns the view of the client that the hold was acquired with.
-func (h *Hold) Client() *framework.Client { return cmp.Or(h.view, h.seat.client) }
+// Client returns the view of the client that the lock was made with.
+func (h *Hold) Client() *framework.Client { return h.seat.client }
 
 // Context ends when the hold does.
 func (h *Hold) Context() context.Context { return h.ctx }

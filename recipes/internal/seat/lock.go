@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path"
 	"sync/atomic"
 	"time"
 
@@ -87,15 +86,6 @@ func (l *Lock) Key() Key {
 // Path returns the path of the node whose children are the contenders.
 func (l *Lock) Path() string { return l.cfg.Path }
 
-// pathIn returns the path of a node of a lock whose path is dir in a view of the
-// client. The node may have been made in another view.
-func pathIn(dir string, n framework.Created) string {
-	if path.Dir(n.Path) == dir {
-		return n.Path
-	}
-	return znode.Join(dir, path.Base(n.Path))
-}
-
 // HasMinimumHold reports whether the lock stays for a while after a release.
 func (l *Lock) HasMinimumHold() bool { return l.cfg.MinimumHold > 0 }
 
@@ -159,11 +149,7 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 		}
 	}
 	w := &waiter{of: l, tries: !a.Wait}
-	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
-	if refused {
-		seen := q.standingBehind(w, ahead)
-		return nil, l.Refuse(ctx, &seen)
-	}
+	q, ahead := lanes.arrive(laneKeyOf(l), w)
 	return q.serve(ctx, a, w, ahead)
 }
 
@@ -210,8 +196,10 @@ func (l *Lock) notAcquired(r *NotAdmitted) NotAcquired {
 		Op: l.cfg.Op, Path: l.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
 		Own:       r.HolderSession != 0 && r.HolderSession == l.cfg.Client.SessionID(),
 		Reentrant: l.cfg.Reenters != nil && l.cfg.Reenters(r.Holder) && identity.Read(r.HolderData).KeptUntil.IsZero(),
-		Unowned:   r.Unowned,
 		Seen:      r.Seen,
+	}
+	if r.hasRead() && r.HolderSession == 0 {
+		e.Unowned = r.Holder
 	}
 	if !r.Seen.IsZero() {
 		e.Age = time.Since(r.Seen)
@@ -237,9 +225,9 @@ func (l *Lock) ErrorOf(op string, err error) error {
 func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)
-		c.onBlocked, c.recovery.Tell, c.onAbandon = by.OnBlocked, by.OnError, by.OnAbandon
+		c.Candidate, c.recovery.Tell = by, by.OnError
 		if by.Resume != nil {
-			c.node, by.Resume = *by.Resume, nil
+			c.node = *by.Resume
 		}
 		if refusal := c.run(ctx); refusal != nil {
 			return nil, refusal.Err
@@ -258,7 +246,7 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 // Candidate is what a leader's candidate wants of Stand. Each may be nil.
 type Candidate struct {
 	Resume    *framework.Created
-	OnBlocked func(NotAdmitted)
+	OnBlocked func(NotAdmitted) // it has to wait
 	OnError   func(error)
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }

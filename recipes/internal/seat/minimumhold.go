@@ -7,7 +7,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
@@ -18,8 +17,7 @@ import (
 type minimumHold struct {
 	hold   *Hold
 	until  time.Time
-	unkeep func()                    // the end of the client need not spare the node any more
-	retell func(ctx context.Context) // tells others of the release, if the release itself could not; or nil
+	unkeep func() // the end of the client need not spare the node any more
 }
 
 // holdAtLeast begins the minimum hold, if there is one: the end of the client
@@ -87,12 +85,9 @@ func (m *minimumHold) rest(ctx context.Context) {
 }
 
 // tell lets the goroutines of this process and, by the data of the node, all
-// others know that the lock was released and stays. Run does the second if this
-// release cannot wait for it: its context has ended, or there is no connection. Any
-// other error does not matter, because the data is for people. If another client has
+// others know that the lock was released and stays. A release whose context has ended,
+// or that has no connection, leaves the data as it is. If another client has
 // written the node before, that is a request to give the lock up, which run reads.
-// After a lost reply, the write is made again over the same version: it is refused if
-// the first one was applied.
 func (m *minimumHold) tell(ctx context.Context) {
 	s := m.hold.seat
 	q := s.lane
@@ -100,30 +95,17 @@ func (m *minimumHold) tell(ctx context.Context) {
 	if !q.key.exactData {
 		s.data = identity.Kept(s.data, m.until)
 	}
-	q.noteOursLocked(s)
 	q.mu.Unlock()
 	if q.key.exactData {
 		return
 	}
-	write := func(ctx context.Context) error {
-		const unwritten = 0
-		_, err := s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten)
-		return err
-	}
-	if err := write(ctx); err != nil && !framework.IsRefusal(err) {
-		recovery := follow.Recovery{Client: s.client, Ends: framework.IsRefusal}
-		m.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
-	}
+	const unwritten = 0
+	_, _ = s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten) // the data is for people: its loss is no failure
 }
 
 // run waits until the minimum hold is over, and deletes the node.
 func (m *minimumHold) run(ctx context.Context) {
 	s := m.hold.seat
-	if m.retell != nil {
-		waiting, over := context.WithCancel(ctx)
-		defer over()
-		framework.Extend(s.client).Go(func(context.Context) { m.retell(waiting) })
-	}
 	timer := time.NewTimer(time.Until(m.until))
 	defer timer.Stop()
 	select {

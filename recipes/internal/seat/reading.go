@@ -3,7 +3,6 @@ package seat
 import (
 	"context"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -60,7 +59,7 @@ func (r *reading) isShortWaitLocked(w *waiter) bool {
 	if r == nil || !w.isShared() || w.tries && r.seat.lane.outage != nil {
 		return false
 	}
-	if line := &r.seat.lane.line; line.alone > 0 && w != line.first() {
+	if line := r.seat.lane.line; line.hasWriter() && w != line.first() {
 		return false
 	}
 	state := r.seat.State()
@@ -73,22 +72,14 @@ func (r *reading) turnAwayLocked(seen NotAdmitted, ahead int) {
 	if r == nil {
 		return // nobody has waited
 	}
-	r.isBlocked = true
-	q := r.seat.lane
-	for _, w := range slices.Clone(q.line.waiting) {
-		if w.tries {
-			failed := seen
-			failed.Ahead = ahead + q.line.before(w)
-			w.failed = &failed
-			q.giveLocked(w, fails)
-		}
-	}
+	r.isBlocked, seen.Ahead = true, ahead
+	r.seat.lane.failLocked(seen, true)
 }
 
 // lookAgain re-reads the queue, for a reader, and finds out whether the seat may be
 // joined still. The reader goes back to the front of the line then. With a policy that
 // parks seats, the listing sets the watch that they need.
-func (r *reading) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
+func (r *reading) lookAgain(ctx context.Context, w *waiter) *lane {
 	s, q := r.seat, r.seat.lane
 	under := WhileConnected(ctx, s.client, s.session())
 	var watch *framework.Watch
@@ -115,5 +106,5 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 	q.addFirstLocked(w)
 	q.decideLocked() // before another change of the queue has it look again
 	q.mu.Unlock()
-	return q.settle(w, wait)
+	return q.settle(w)
 }

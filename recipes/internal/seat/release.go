@@ -212,13 +212,12 @@ func (h *Hold) mayPark() bool {
 		s.mayPass() && s.isConnected()
 }
 
-// heedOthers looks at the queue with a watch, if the seat can be parked then: this is the
-// last holder's release. The watch also fires for contenders that have left again: they
+// heedOthers looks at the queue with a watch, if the seat can be parked then. The watch also fires for contenders that have left again: they
 // have found the lock held.
 func (h *Hold) heedOthers(ctx context.Context) {
 	s, q := h.seat, h.seat.lane
 	q.mu.Lock()
-	needed := h.mayPark() && s.parking == nil && s.isLast()
+	needed := h.mayPark() && s.parking == nil
 	q.mu.Unlock()
 	if !needed {
 		return

@@ -120,11 +120,7 @@ func (s *Seat) State() State {
 }
 
 // Over returns a channel that is closed when the seat is Kept or Gone.
-func (s *Seat) Over() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.over.context().Done()
-}
+func (s *Seat) Over() <-chan struct{} { return s.when(&s.over).Done() }
 
 // newHold returns the hold of nodes that were admitted, on a seat that is in no lane. It
 // returns nil if the session was lost, or suspended, between the grant and now; the
@@ -204,13 +200,6 @@ func (s *Seat) unseatLocked(h *Hold) (last bool) {
 		s.holds = slices.Delete(s.holds, at, at+1)
 	}
 	return len(s.holds) == 0
-}
-
-// isLast reports whether the seat has no more than one holder.
-func (s *Seat) isLast() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.holds) <= 1
 }
 
 // session returns the session of the nodes.

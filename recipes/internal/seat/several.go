@@ -38,7 +38,7 @@ func (l *Lease) Add(one *Lease) {
 	s.leases = append(s.leases, one)
 	for _, h := range one.Holds() {
 		s.held = &holdList{h, s.held}
-		unlisten := context.AfterFunc(h.seat.requests(), s.ask)
+		unlisten := context.AfterFunc(h.seat.when(&h.seat.watched.asked), s.ask)
 		s.stop = append(s.stop, func() { unlisten() }) // the seat may stay held, by a lease that one has re-entered
 	}
 	life, forget := endingWith(one.life, l.life)

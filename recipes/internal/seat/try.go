@@ -31,18 +31,11 @@ type refusal struct {
 	seen NotAdmitted
 }
 
-// refusalOf returns a refusal without its error. That may have a cause of the
-// caller's, who decides how long it is in memory.
-func refusalOf(at time.Time, seen NotAdmitted) *refusal {
-	seen.Err = nil
-	return &refusal{at, seen}
-}
-
 // noteRefusal notes that an attempt has ended without a grant. It may not have
 // seen the queue.
 func (l *Lock) noteRefusal(seen NotAdmitted) {
 	if !seen.Seen.IsZero() {
-		l.refused.Store(refusalOf(time.Now(), seen))
+		l.refused.Store(&refusal{time.Now(), seen})
 	}
 }
 
@@ -78,9 +71,9 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 	case err == nil:
 		l.warnOfOthers(names)
 		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next look need not read the same holder
-			c.seen.RecallHolder(last.seen)
+			c.seen.recallHolder(last.seen)
 			c.readHolder(ctx)
-			l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
+			l.refused.CompareAndSwap(last, &refusal{last.at, c.seen})
 		}
 	case reason.Is(err, zk.ErrNoNode):
 		err = nil

@@ -244,23 +244,20 @@ func (s *Seat) isRequested() bool {
 // begins to watch the nodes for that, and also notices earlier requests.
 func (s *Seat) Requested() <-chan struct{} {
 	s.Watch()
-	return s.requests().Done()
-}
-
-// requests returns a context whose end says that somebody asks for the lock.
-// Most locks are given up before anybody waits for that.
-func (s *Seat) requests() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.watched.asked.context()
+	return s.when(&s.watched.asked).Done()
 }
 
 // RequestedByOthers is Requested without the calls of Request in this process.
 func (s *Seat) RequestedByOthers() <-chan struct{} {
 	s.Watch()
+	return s.when(&s.watched.byOthers).Done()
+}
+
+// when returns a context that ends with a signal of the seat.
+func (s *Seat) when(what *signal) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.watched.byOthers.context().Done()
+	return what.context()
 }
 
 // ownWatch is the watch of a contender on its own node, with the data that the
