@@ -294,7 +294,8 @@ func (q *lane) sendBack(w *waiter) *lane {
 	}
 	q.addFirstLocked(w)
 	q.mu.Unlock()
-	h.drop()
+	h.leaveAll()
+	h.abandon(ErrReleased)
 	return q.settle(w)
 }
 

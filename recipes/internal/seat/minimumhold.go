@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
@@ -15,9 +14,8 @@ import (
 // goroutine owns the node then, and deletes it when the time is over. If the client is
 // closed, it leaves the node to the servers.
 type minimumHold struct {
-	hold   *Hold
-	until  time.Time
-	unkeep func() // the end of the client need not spare the node any more
+	hold  *Hold
+	until time.Time
 }
 
 // holdAtLeast begins the minimum hold, if there is one: the end of the client
@@ -27,25 +25,13 @@ func holdAtLeast(h *Hold) {
 		return
 	}
 	m := &minimumHold{hold: h, until: time.Now().Add(h.policy.MinimumHold)}
-	s, n := h.seat, h.seat.nodes[0]
-	m.unkeep = insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, m.until)
+	s := h.seat
 	s.lane.mu.Lock()
 	s.minimum = m
 	s.lane.mu.Unlock()
-}
-
-// waive ends the minimum hold of a seat that is Leaving. A client that is closed has
-// spared the node already, or is about to.
-func waive(s *Seat) {
-	if s.lane == nil || framework.Extend(s.client).Context().Err() != nil {
-		return
-	}
-	s.lane.mu.Lock()
-	m := s.minimum
-	s.lane.mu.Unlock()
-	if m != nil {
-		m.unkeep()
-	}
+	s.mu.Lock()
+	s.keepUntilLocked(m.until)
+	s.mu.Unlock()
 }
 
 // begin parks a seat whose holder releases it for the rest of its minimum hold. It
@@ -66,7 +52,7 @@ func (m *minimumHold) begin() bool {
 		return false
 	}
 	if s.trusted.Err() != nil && s.watched.begun { // the next Watch replaces a read that the interruption has ended
-		s.watched.begun, s.watched.own = false, nil
+		s.watched.begun = false
 	}
 	s.trusted = session
 	return s.unseatLocked(m.hold)

@@ -52,12 +52,6 @@ func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
-// drop ends a hold that nobody has, and waits for nothing.
-func (h *Hold) drop() {
-	h.leaveAll()
-	h.abandon(ErrReleased)
-}
-
 // abandon ends a hold that was lost. The client deletes the nodes in the background,
 // if nobody else holds them. They may keep others waiting for as long as the server
 // keeps the session, but the caller need not wait for their deletion. The cause ends
@@ -80,7 +74,6 @@ func (s *Seat) retire() {
 		return
 	}
 	s.unwatch()
-	waive(s)
 	if !s.spent.Load() {
 		deleteInBackground(s.client, s.nodes)
 	}
@@ -109,7 +102,6 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unseat(h)
 	s.become(Leaving)
 	s.unwatch()
-	waive(s)
 	defer func() { s.gone(err) }()
 	wait := s.beginDelete(ctx)
 	s.vacate()

@@ -37,7 +37,7 @@ type Seat struct {
 	own     Hold     // the first of all, so that seat and hold are one allocation
 	over    signal   // the seat is Kept or Gone
 	left    error    // why a node may still exist: the error of the last deletion
-	spared  []func() // take back what spare has done; nil before and after that
+	spared  []func() // take back what keepUntilLocked has done
 	watched watched
 }
 
@@ -290,13 +290,17 @@ func (s *Seat) spareLocked(cause error) {
 	case !slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.ctx), ErrReleased) }):
 		return
 	}
-	until := time.Now().Add(s.session().SafetyMargin())
+	s.keepUntilLocked(time.Now().Add(s.session().SafetyMargin()))
+}
+
+// keepUntilLocked has Close of the client leave the nodes to the servers until a time.
+func (s *Seat) keepUntilLocked(until time.Time) {
 	for _, n := range s.nodes {
 		s.spared = append(s.spared, insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until))
 	}
 }
 
-// holdersStoppedLocked takes back what spareLocked has done. A client that is closed
+// holdersStoppedLocked takes back what keepUntilLocked has done. A client that is closed
 // has spared the nodes already, or is about to.
 func (s *Seat) holdersStoppedLocked() {
 	if s.spared == nil || framework.Extend(s.client).Context().Err() != nil {
