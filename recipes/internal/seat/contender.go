@@ -243,16 +243,13 @@ func (c *contender) checkSession(err error) error {
 func (c *contender) withoutTwins(names []string) []string {
 	ours := path.Base(c.node.Path)
 	id := order.CreateID(ours, c.lock.cfg.Kind)
-	isTwin := func(name string) bool { return id != "" && name != ours && strings.HasPrefix(name, id) }
-	if !slices.ContainsFunc(names, isTwin) {
-		return names
-	}
-	c.mayHaveTwin = true
 	return slices.DeleteFunc(names, func(name string) bool {
-		if isTwin(name) {
+		isTwin := id != "" && name != ours && strings.HasPrefix(name, id)
+		if isTwin {
+			c.mayHaveTwin = true
 			framework.Extend(c.lock.cfg.Client).DeleteInBackground(znode.Join(c.lock.cfg.Path, name))
 		}
-		return isTwin(name)
+		return isTwin
 	})
 }
 

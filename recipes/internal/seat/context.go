@@ -40,24 +40,17 @@ func (c leased) Value(key any) any {
 	return c.values.Value(key)
 }
 
-// holdList are several holds, the last one first. They do not change: who holds
-// one more has a list that goes on with this one.
-type holdList struct {
-	last   *Hold
-	before *holdList
-}
-
 // underHolds is a context under several holds: it has each as the value of its
 // key.
 type underHolds struct {
 	context.Context
-	held *holdList
+	held []*Hold
 }
 
 func (c underHolds) Value(key any) any {
-	for h := c.held; h != nil; h = h.before {
-		if h.last.seat.key == key {
-			return h.last
+	for _, h := range c.held {
+		if h.seat.key == key {
+			return h
 		}
 	}
 	return c.Context.Value(key)

@@ -19,6 +19,8 @@ type Hold struct {
 
 	policy Policy // what becomes of the seat when the hold ends
 
+	handedOver, downgraded bool // how it came, for tracers
+
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again
 	stopped func()      // only a leader's hold has it; see Lead
@@ -203,6 +205,8 @@ func (h *Hold) Beside(of *Lock, node framework.Created, data []byte) *Hold {
 	if beside == nil {
 		s.become(Gone)
 		q.vacate(s)
+		return nil
 	}
+	beside.downgraded = true
 	return beside
 }

@@ -71,7 +71,7 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		case !w.hold.isTrusted() || w.hold.seat.isRequested():
 			q = q.sendBack(w)
 		default:
-			a.Trace.HandedOver()
+			w.hold.handedOver = true
 			holdAtLeast(w.hold)
 			return w.hold, nil
 		}

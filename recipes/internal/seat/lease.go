@@ -52,17 +52,11 @@ func (l *Lease) Holds() []*Hold {
 	if l.hold != nil {
 		return []*Hold{l.hold}
 	}
-	return l.several.holds()
+	return l.several.held
 }
 
 // Path returns the path of the first node.
-func (l *Lease) Path() string {
-	h := l.hold
-	if h == nil {
-		h = l.several.holds()[0]
-	}
-	return h.seat.nodes[0].Path
-}
+func (l *Lease) Path() string { return l.Holds()[0].seat.nodes[0].Path }
 
 // Leases returns the leases that were taken together, or the lease itself.
 func (l *Lease) Leases() []*Lease {

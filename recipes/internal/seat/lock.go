@@ -289,7 +289,7 @@ func Traced(
 func EndOf(h *Hold, err error) locktrace.AcquireEnd {
 	end := locktrace.AcquireEnd{Outcome: outcomeOf(err), Err: err}
 	if h != nil {
-		end.Token = h.seat.token
+		end.Token, end.HandedOver, end.Downgraded = h.seat.token, h.handedOver, h.downgraded
 	}
 	return end
 }

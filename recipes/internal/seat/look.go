@@ -147,11 +147,7 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 
 func (c *contender) tellWaiting(b *blocker) {
 	ahead := locktrace.Contender{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
-	holder := ahead
-	if c.seen.Holder != ahead.Node {
-		holder = c.holder()
-	}
-	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: holder})
+	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: c.holder()})
 }
 
 // holder returns what is known of the holder.

@@ -76,15 +76,12 @@ func (m *minimumHold) rest(ctx context.Context) {
 // written the node before, that is a request to give the lock up, which run reads.
 func (m *minimumHold) tell(ctx context.Context) {
 	s := m.hold.seat
-	q := s.lane
-	q.mu.Lock()
-	if !q.key.exactData {
-		s.data = identity.Kept(s.data, m.until)
-	}
-	q.mu.Unlock()
-	if q.key.exactData {
+	if s.lane.key.exactData {
 		return
 	}
+	s.lane.mu.Lock()
+	s.data = identity.Kept(s.data, m.until)
+	s.lane.mu.Unlock()
 	const unwritten = 0
 	_, _ = s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten) // the data is for people: its loss is no failure
 }
@@ -94,18 +91,17 @@ func (m *minimumHold) run(ctx context.Context) {
 	s := m.hold.seat
 	timer := time.NewTimer(time.Until(m.until))
 	defer timer.Stop()
+	session := s.session().Context()
 	select {
 	case <-timer.C:
 	case <-s.Requested():
 	case <-s.Over():
-	case <-s.session().Context().Done():
-		if reason.Is(context.Cause(s.session().Context()), framework.ErrClosed) {
-			s.vacate()
-			return
-		}
+	case <-session.Done():
 	case <-ctx.Done():
-		s.vacate()
-		return
 	}
-	s.retire()
+	if ctx.Err() != nil || reason.Is(context.Cause(session), framework.ErrClosed) {
+		s.vacate()
+	} else {
+		s.retire()
+	}
 }

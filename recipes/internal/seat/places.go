@@ -90,11 +90,10 @@ func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 		return t.take(ctx)
 	}
 	c.noteQueue(firstOf(now.taken, c.lock.cfg.Kinds), len(now.taken))
+	c.readHolder(t.Open)
 	if !c.attempt.Wait {
-		c.readHolder(t.Open)
 		return nil, errHeld
 	}
-	c.readHolder(t.Open)
 	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Holder: c.holder()})
 	c.tellBlocked()
 	err = c.await(t.Open, now.changes(), nil)
@@ -186,11 +185,5 @@ func (t *Turn) look(watch bool) (now taken, err error) {
 
 // firstOf returns the node of the first contender in a listing, to name it in errors.
 func firstOf(names, kinds []string) string {
-	var first order.Entry
-	for e := range order.InListing(names, kinds...).Each {
-		if first.Node == "" || order.Compare(e, first) < 0 {
-			first = e
-		}
-	}
-	return first.Node
+	return order.StandingOf(order.Entry{}, order.InListing(names, kinds...), order.Exclusive).First
 }

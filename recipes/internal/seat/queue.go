@@ -57,20 +57,15 @@ func (l *Lock) ParticipantsWhere(ctx context.Context, holdersOf func(queue []ord
 		all, there, err := l.readAll(ctx, queue)
 		complete := len(there) == len(queue) || len(there) > 0 && l.cfg.Readers == ""
 		if err != nil || complete || looks == order.MostLooks {
-			return marked(all, holdersOf(there)), err
+			for i, holds := range holdersOf(there) {
+				all[i].Position, all[i].Holder = i, holds
+			}
+			return all, err
 		}
 		if err := follow.Pause(ctx, l.cfg.Client, &vanished); err != nil {
 			return nil, l.ErrorOf(op, err)
 		}
 	}
-}
-
-// marked gives participants their positions, and marks the holders.
-func marked(all []Participant, holders []bool) []Participant {
-	for i := range all {
-		all[i].Position, all[i].Holder = i, holders[i]
-	}
-	return all
 }
 
 // readAll reads the contenders of a queue, and returns those that are there.
