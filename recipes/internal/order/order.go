@@ -161,10 +161,8 @@ func parseSequence(s string) (int32, bool) {
 // Sort puts entries of one parent in the order of admission. It reports false,
 // and changes nothing, if the order depends on a czxid that is missing.
 func Sort(queue []Entry) bool {
-	for _, e := range queue {
-		if e.LacksCzxid() {
-			return false
-		}
+	if slices.ContainsFunc(queue, Entry.LacksCzxid) {
+		return false
 	}
 	slices.SortFunc(queue, Compare)
 	return true

@@ -92,18 +92,22 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			return nil
 		}
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.retries(ctx, err) {
-			c.seen.Err = ErrorOf(ctx, err, c.recovery.LastError())
-			c.lock.noteRefusal(c.seen)
-			return &c.seen
+			return c.refuse(ctx, err)
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
 			_ = follow.Pause(ctx, c.lock.cfg.Client, &vanished) // the next attempt says that ctx has ended
 		}
 		c.node = framework.Created{}
-		if c.lane != nil {
-			c.lane.noteAnew(c.waiter)
-		}
 	}
+}
+
+// refuse ends an attempt that has queued without a grant. It may not have seen the queue.
+func (c *contender) refuse(ctx context.Context, err error) *NotAdmitted {
+	c.seen.Err = ErrorOf(ctx, err, c.recovery.LastError())
+	if !c.seen.Seen.IsZero() {
+		c.lock.refused.Store(&refusal{time.Now(), c.seen})
+	}
+	return &c.seen
 }
 
 // queue creates our node, unless there is one, and returns nil when it is admitted. In
@@ -277,7 +281,7 @@ func (c *contender) tellBlocked() {
 	c.recovery.Recovered()
 	switch {
 	case c.lane != nil:
-		c.lane.noteBlocked(c.waiter, c.seen)
+		c.lane.noteBlocked(c)
 	case c.OnBlocked != nil:
 		c.OnBlocked(c.seen)
 	}

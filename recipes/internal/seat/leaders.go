@@ -68,9 +68,8 @@ func (h *Hold) Stopped() {
 	}
 }
 
-// AwaitRelease waits until another goroutine has released the last share, and
-// for the nodes if that goroutine did not. The error says why a node may still
-// exist.
+// AwaitRelease waits until another goroutine has released the last share. The error says
+// why a node may still exist.
 func (h *Hold) AwaitRelease(ctx context.Context) error {
 	s := h.seat
 	select {
@@ -79,12 +78,8 @@ func (h *Hold) AwaitRelease(ctx context.Context) error {
 		return reason.OfContext(ctx)
 	}
 	s.mu.Lock()
-	left := s.left
-	s.mu.Unlock()
-	if left == nil || framework.IsRefusal(left) {
-		return left
-	}
-	return s.beginDelete(ctx)() // the client is doing the same
+	defer s.mu.Unlock()
+	return s.left
 }
 
 // Keep takes the nodes from a hold that suspension has ended, for the next

@@ -210,7 +210,6 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	under, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer b.watch.AfterFunc(cancel)() // nobody waits for this answer when it is our turn
-	defer c.own.afterChange(cancel)()
 	if c.isThird {
 		c.watchHolder(under)
 	} else {

@@ -17,21 +17,13 @@ type memory struct {
 
 // noteBlocked records the state of the server's queue, as the driver has seen it that
 // waits there.
-func (q *lane) noteBlocked(w *waiter, r NotAdmitted) {
+func (q *lane) noteBlocked(c *contender) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	r := c.seen
 	r.recallHolder(q.seen)
 	q.seen = r
-	w.seat.reading.turnAwayLocked(r, r.Ahead+1)
-}
-
-// noteAnew is called when a driver lost its node: others need not be ahead of the next.
-func (q *lane) noteAnew(w *waiter) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if r := w.seat.reading; r != nil {
-		r.isBlocked = false
-	}
+	c.waiter.seat.reading.turnAwayLocked(c, r.Ahead+1)
 }
 
 // noteOutage is called when the driver waits for the end of an outage, with the error of
@@ -62,7 +54,7 @@ func (q *lane) standingLocked(ours int) NotAdmitted {
 // queue. Readers that it would share the lock with do not.
 func (q *lane) keepsOutLocked(w *waiter) bool {
 	s := q.seat
-	return !w.isShared() || q.line.hasWriter() || s != nil && (s.reading == nil || s.reading.isBlocked)
+	return !w.isShared() || q.line.hasWriter() || s != nil && (s.reading == nil || s.reading.isBlocked())
 }
 
 // complete adds to the refusal of a driver what others have seen. A driver that has seen

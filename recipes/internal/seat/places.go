@@ -67,9 +67,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 			if reason.Is(err, errStale) {
 				err = ErrTurnOver
 			}
-			c.seen.Err = ErrorOf(t.Open, err, c.recovery.LastError())
-			l.noteRefusal(c.seen)
-			return nil, &c.seen
+			return nil, c.refuse(t.Open, err)
 		}
 	}
 }

@@ -17,15 +17,19 @@ import (
 // nobody passes it there. It is protected by lane.mu.
 type reading struct {
 	seat      *Seat
-	listed    time.Time // when a listing came that had no writer; zero if there is none, or a watch has fired since
-	closed    bool      // nobody may join any more
-	isLooking bool      // one of the readers looks at the queue
-	isBlocked bool      // the driver has seen that others are ahead
+	listed    time.Time          // when a listing came that had no writer; zero if there is none, or a watch has fired since
+	closed    bool               // nobody may join any more
+	isLooking bool               // one of the readers looks at the queue
+	behind    *framework.Session // in which the driver has seen that others are ahead; or nil
 }
 
 // joinsFor is for how long after a listing readers join: so much longer a writer of
 // another client may wait.
 const joinsFor = 100 * time.Millisecond
+
+// isBlocked reports whether others are ahead of the driver's node. They need not be ahead
+// of one in the next session.
+func (r *reading) isBlocked() bool { return r.behind != nil && r.behind.Context().Err() == nil }
 
 func (r *reading) isClosed() bool { return r != nil && r.closed }
 
@@ -63,16 +67,19 @@ func (r *reading) isShortWaitLocked(w *waiter) bool {
 		return false
 	}
 	state := r.seat.State()
-	return state == Held || state == Queueing && !r.isBlocked // Held: one looks, or is about to let all in
+	return state == Held || state == Queueing && !r.isBlocked() // Held: one looks, or is about to let all in
 }
 
-// turnAwayLocked notes that others are ahead of a seat, and refuses waiters in the line
-// that must not wait for them. So many are ahead of the first in the line.
-func (r *reading) turnAwayLocked(seen NotAdmitted, ahead int) {
+// turnAwayLocked notes that others are ahead of a seat, as its driver has seen, and
+// refuses waiters in the line that must not wait for them. So many are ahead of the first
+// in the line.
+func (r *reading) turnAwayLocked(c *contender, ahead int) {
 	if r == nil {
 		return // nobody has waited
 	}
-	r.isBlocked, seen.Ahead = true, ahead
+	r.behind = c.node.Session
+	seen := c.seen
+	seen.Ahead = ahead
 	r.seat.lane.failLocked(seen, true)
 }
 

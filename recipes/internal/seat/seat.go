@@ -283,11 +283,9 @@ func (s *Seat) isRestingLocked() bool {
 // lost to the servers anyway. A lease that Close itself ends is not spared.
 func (s *Seat) spareLocked(cause error) {
 	switch {
-	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1:
-		return
-	case reason.Is(cause, framework.ErrSessionLost), reason.Is(cause, framework.ErrClosed):
-		return
-	case !slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.ctx), ErrReleased) }):
+	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1,
+		reason.Is(cause, framework.ErrSessionLost), reason.Is(cause, framework.ErrClosed),
+		!slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.ctx), ErrReleased) }):
 		return
 	}
 	s.keepUntilLocked(time.Now().Add(s.session().SafetyMargin()))

@@ -31,14 +31,6 @@ type refusal struct {
 	seen NotAdmitted
 }
 
-// noteRefusal notes that an attempt has ended without a grant. It may not have
-// seen the queue.
-func (l *Lock) noteRefusal(seen NotAdmitted) {
-	if !seen.Seen.IsZero() {
-		l.refused.Store(&refusal{time.Now(), seen})
-	}
-}
-
 // refuseFirst refuses an attempt that does not wait by a look, if the last attempt was
 // refused, too. It returns nil if the attempt has to come to the lane: those of our
 // client know more there.
@@ -61,7 +53,6 @@ type lookAt func(ctx context.Context, c *contender, names []string, parent *zk.S
 func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitted {
 	last := l.refused.Load()
 	if last == nil || time.Since(last.at) >= looksLast {
-		l.refused.CompareAndSwap(last, nil)
 		return nil
 	}
 	c := newContender(l, a)

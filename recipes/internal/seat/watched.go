@@ -243,12 +243,7 @@ type ownWatch struct {
 
 // isSet reports whether the watch is there, and nothing has happened to the node
 // since it was set.
-func (w *ownWatch) isSet() bool {
-	if w == nil {
-		return false
-	}
-	return !isDone(w.watch)
-}
+func (w *ownWatch) isSet() bool { return w != nil && !isDone(w.watch) }
 
 // changed is closed when something has happened to the node. It is nil if there
 // is no watch.
@@ -257,15 +252,6 @@ func (w *ownWatch) changed() <-chan struct{} {
 		return nil
 	}
 	return w.watch.Done()
-}
-
-// afterChange calls f when something has happened to the node, unless the function
-// returned is called before.
-func (w *ownWatch) afterChange(f func()) (stop func() bool) {
-	if w == nil {
-		return func() bool { return false }
-	}
-	return w.watch.AfterFunc(f)
 }
 
 // signal is something that happens once. Few wait for it, so that it has a context only

@@ -44,21 +44,14 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 		return &Hold{of: of, what: what, ctx: held}, held
 	}
 	h := &acquired.hold
-	h.of, h.what = of, what
-	h.ctx = h.startAll(held, acquired.to)
-	return h, h.ctx
-}
-
-// startAll reports the hold to the hooks that follow the acquire, and returns the context
-// to work in. A hook may return a nil tracer, and a nil context.
-func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
-	for _, acquired := range all {
-		if to := acquired.StartHold(h.what); to != nil {
+	h.of, h.what, h.ctx = of, what, held
+	for _, t := range acquired.to { // a hook may return a nil tracer, and a nil context
+		if to := t.StartHold(what); to != nil {
 			h.to = append(h.to, to)
-			work = cmp.Or(to.Context(work), work)
+			h.ctx = cmp.Or(to.Context(h.ctx), h.ctx)
 		}
 	}
-	return work
+	return h, h.ctx
 }
 
 // isTraced reports whether there is a hook to call.
