@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -119,7 +120,7 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 		}
 		stand := func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
 			return e.queue.Stand(ctx, a, seat.Candidate{
-				Resume: kept, OnBlocked: e.noteQueue, OnError: e.recovery.Note, OnAbandon: e.abandon,
+				Resume: *cmp.Or(kept, &framework.Created{}), OnBlocked: e.noteQueue, OnError: e.recovery.Note, OnAbandon: e.abandon,
 			})
 		}
 		won, err := seat.Traced(ctx, e.queue.Describe(true), stand)

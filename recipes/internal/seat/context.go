@@ -114,10 +114,6 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// behind bounds how much later than its deadline a context is expected to end.
-// The contexts of the standard library end when their timer fires.
-const behind = 100 * time.Millisecond
-
 // AwaitDeadline waits until ctx has ended, if its deadline has passed, and reports
 // whether that has passed. What ends with ctx under a lease has a timer of its own,
 // which may be the first to fire. A caller who learns of the deadline finds that ctx
@@ -130,7 +126,7 @@ func AwaitDeadline(ctx context.Context) (passed bool) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(behind):
+	case <-time.After(100 * time.Millisecond): // the contexts of the standard library end when their timer fires
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package seat
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/gocurator/curator/framework"
@@ -14,7 +15,7 @@ import (
 // another. The release of the last share ends the hold.
 type Hold struct {
 	seat *Seat
-	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
+	ctx  context.Context // the first lease's, which is the hold's until an acquire re-enters
 	end  context.CancelCauseFunc
 
 	policy Policy // what becomes of the seat when the hold ends
@@ -22,6 +23,8 @@ type Hold struct {
 	handedOver, downgraded bool // how it came, for tracers
 
 	// These are protected by seat.mu.
+	all     context.Context // the hold's context, from which those of the other leases derive; nil if none has re-entered
+	endAll  context.CancelCauseFunc
 	shares  int         // the hold is over at zero, and never begins again
 	stopped func()      // only a leader's hold has it; see Lead
 	trace   *trace.Hold // may be nil
@@ -33,14 +36,36 @@ func (h *Hold) Seat() *Seat { return h.seat }
 // Client returns the view of the client that the lock was made with.
 func (h *Hold) Client() *framework.Client { return h.seat.client }
 
-// Context ends when the hold does.
-func (h *Hold) Context() context.Context { return h.ctx }
+// Context ends when the hold does. A context from before the first re-entry may end
+// sooner, with the first lease.
+func (h *Hold) Context() context.Context {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	return h.contextLocked()
+}
+
+func (h *Hold) contextLocked() context.Context { return cmp.Or(h.all, h.ctx) }
+
+// End ends the contexts of all leases with a cause. The hold is given up next.
+func (h *Hold) End(cause error) {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	h.endLocked(cause)
+}
+
+func (h *Hold) endLocked(cause error) {
+	h.end(cause)
+	if h.endAll != nil {
+		h.endAll(cause)
+	}
+}
 
 // Loss returns why the hold's context has ended. It is for callers that
 // learned of the end from the session. It waits for the end to reach the hold.
 func (h *Hold) Loss() error {
-	<-h.ctx.Done()
-	return context.Cause(h.ctx)
+	ctx := h.Context()
+	<-ctx.Done()
+	return context.Cause(ctx)
 }
 
 // isTrusted reports whether a goroutine may begin to work under the hold. If the seat
@@ -78,8 +103,10 @@ func (h *Hold) Join() (bool, error) {
 	switch {
 	case h.shares <= 0:
 		return false, nil
-	case h.ctx.Err() != nil:
-		return false, context.Cause(h.ctx)
+	case h.contextLocked().Err() != nil:
+		return false, context.Cause(h.contextLocked())
+	case h.all == nil:
+		h.all, h.endAll = context.WithCancelCause(h.seat.trusted)
 	}
 	h.shares++
 	return true, nil
@@ -91,7 +118,7 @@ func (h *Hold) Leave(ctx context.Context, err error) {
 	h.seat.mu.Lock()
 	last := h.leaveLocked()
 	if last {
-		h.end(ErrReleased)
+		h.endLocked(ErrReleased)
 	}
 	h.seat.mu.Unlock()
 	if last {
@@ -154,7 +181,7 @@ func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Ac
 // tellLoss tells the tracer and the log, once, that the hold was lost. A hold that
 // was released before is not.
 func (h *Hold) tellLoss() {
-	if cause := context.Cause(h.ctx); cause != nil && !reason.Is(cause, ErrReleased) {
+	if cause := context.Cause(h.Context()); cause != nil && !reason.Is(cause, ErrReleased) {
 		h.Trace().Lost(kindOf(cause), cause)
 	}
 }
@@ -179,15 +206,18 @@ func kindOf(cause error) locktrace.EndCause {
 // Retire ends a hold that no caller gets. It does not wait.
 func (h *Hold) Retire() {
 	if h.leaveAll() {
-		h.end(ErrReleased)
+		h.End(ErrReleased)
 		_ = h.giveUp(Ended)
 	}
 }
 
-// LeaseOf returns the lease of a share. The lease has the values of ctx.
+// LeaseOf returns the lease of a share: of the first, or of the one that the caller has
+// added by Join. The lease has the values of ctx.
 func (h *Hold) LeaseOf(ctx context.Context) *Lease {
-	l := &Lease{hold: h}
-	l.life, l.end = context.WithCancelCause(h.ctx)
+	l := &Lease{hold: h, life: h.ctx, end: h.end}
+	if h.all != nil {
+		l.life, l.end = context.WithCancelCause(h.all)
+	}
 	l.workIn(leased{l.life, ctx, h})
 	return l
 }

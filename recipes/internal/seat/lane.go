@@ -21,6 +21,7 @@ type lane struct {
 	seat *Seat      // the seat that they wait for, or nil
 	live []*Seat    // all seats that are not lost or gone, such as a downgraded reader's
 	one  [1]*Seat   // where they are, if there is one
+	own  Seat       // the first of all, so that lane and seat are one allocation
 	memory
 }
 
@@ -206,7 +207,11 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 }
 
 func (q *lane) newSeatLocked(of *Lock) *Seat {
-	s := &Seat{lane: q, shared: of.isShared()}
+	s := &q.own
+	if s.lane != nil {
+		s = &Seat{}
+	}
+	s.lane, s.shared = q, of.isShared()
 	s.excluding, s.parks = of.excluding(), of.cfg.Readers == "" || s.shared
 	if s.shared {
 		s.reading = &reading{seat: s}

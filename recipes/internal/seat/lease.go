@@ -125,7 +125,7 @@ func (l *Lease) leave() (last, stops bool) {
 	}
 	last = h.leaveLocked()
 	if last && !lost {
-		h.end(ErrReleased)
+		h.endLocked(ErrReleased)
 	}
 	return last, false
 }

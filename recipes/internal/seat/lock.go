@@ -143,9 +143,9 @@ func (l *Lock) Usable() error {
 
 // Win waits for the lock, or only tries. The caller makes the hold's leases.
 func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
-	if !a.Wait {
-		if err := l.refuseFirst(ctx, a); err != nil {
-			return nil, err
+	if !a.Wait && lanes.lookUp(laneKeyOf(l)) == nil { // otherwise those of our client know more there
+		if r := l.lookFirst(ctx, a, l.lookForTurn); r != nil {
+			return nil, l.Refuse(ctx, r)
 		}
 	}
 	w := &waiter{of: l, tries: !a.Wait}
@@ -219,16 +219,13 @@ func (l *Lock) ErrorOf(op string, err error) error {
 }
 
 // Stand is Win for a candidate that stands for leader. Resume is the node of the
-// leadership before, if the candidate has kept it, or nil. Stand also resumes a node
+// leadership before, if the candidate has kept it. Stand also resumes a node
 // that is admitted during an interruption, and does not give it up. The error is the
 // driver's own.
 func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)
-		c.Candidate, c.recovery.Tell = by, by.OnError
-		if by.Resume != nil {
-			c.node = *by.Resume
-		}
+		c.Candidate, c.recovery.Tell, c.node = by, by.OnError, by.Resume
 		if refusal := c.run(ctx); refusal != nil {
 			return nil, refusal.Err
 		}
@@ -238,14 +235,13 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 		if c.own != nil {
 			c.own.watch.Stop() // the next run sets one of its own
 		}
-		node := c.node
-		by.Resume = &node
+		by.Resume = c.node
 	}
 }
 
 // Candidate is what a leader's candidate wants of Stand. Each may be nil.
 type Candidate struct {
-	Resume    *framework.Created
+	Resume    framework.Created // without a path if there is none
 	OnBlocked func(NotAdmitted) // it has to wait
 	OnError   func(error)
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up

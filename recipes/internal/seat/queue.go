@@ -77,10 +77,9 @@ func (l *Lock) readAll(ctx context.Context, queue []order.Entry) (all []Particip
 	reads := follow.ReadsOf(l.cfg.Client, readsAtOnce)
 	reads.Size = order.OwnData
 	err = reads.Each(ctx, paths, func(i int, node insider.NodeRead) error {
-		switch {
-		case node.Err == nil:
+		if node.Err == nil {
 			read[i] = l.participant(queue[i], paths[i], node.Data, node.Stat)
-		case !reason.Is(node.Err, zk.ErrNoNode):
+		} else if !reason.Is(node.Err, zk.ErrNoNode) {
 			return node.Err
 		}
 		return nil

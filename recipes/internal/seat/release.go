@@ -58,8 +58,9 @@ func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 // the hold's context if nothing has ended it. That is so if a tracer has ended a
 // lease's context, and only that.
 func (h *Hold) abandon(cause error) {
-	h.end(cause)
+	h.End(cause)
 	h.tellLoss()
+	h.Trace().Released(cause) // unless that was a loss
 	h.seat.unseat(h)
 	h.seat.retire()
 }
@@ -191,11 +192,7 @@ func UnlessDown(ctx context.Context, err error) context.Context {
 }
 
 // Ended is a context that has ended, for clean-up that nobody waits for.
-var Ended = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
+var Ended, _ = context.WithTimeout(context.Background(), 0)
 
 // mayPark reports whether the policy lets the seat stay in the process.
 func (h *Hold) mayPark() bool {

@@ -248,14 +248,17 @@ func (s *Seat) trustEnded(trusted context.Context) { s.lose(context.Cause(truste
 // still works.
 func (s *Seat) lose(cause error) {
 	s.mu.Lock()
-	if s.isRestingLocked() && reason.Is(cause, framework.ErrSuspended) || !s.becomeLocked(Lost) {
+	// A seat that stays for its minimum hold is trusted as long as its session lives, and an
+	// interruption may be told late.
+	rests := s.state == Parked && s.trusted == s.session().Context()
+	if rests && reason.Is(cause, framework.ErrSuspended) || !s.becomeLocked(Lost) {
 		s.mu.Unlock()
 		return
 	}
 	s.spareLocked(cause)
 	holds := slices.Clone(s.holds)
 	for _, h := range holds {
-		h.end(cause)
+		h.endLocked(cause)
 	}
 	s.mu.Unlock()
 	s.vacate()
@@ -265,12 +268,6 @@ func (s *Seat) lose(cause error) {
 	if len(holds) == 0 {
 		s.retire()
 	}
-}
-
-// isRestingLocked reports whether the seat stays for its minimum hold. It is trusted as
-// long as its session lives then, and an interruption may be told late.
-func (s *Seat) isRestingLocked() bool {
-	return s.state == Parked && s.trusted == s.session().Context()
 }
 
 // spareLocked has Close of the client leave the nodes of a seat that is lost to the
@@ -285,7 +282,7 @@ func (s *Seat) spareLocked(cause error) {
 	switch {
 	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1,
 		reason.Is(cause, framework.ErrSessionLost), reason.Is(cause, framework.ErrClosed),
-		!slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.ctx), ErrReleased) }):
+		!slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.contextLocked()), ErrReleased) }):
 		return
 	}
 	s.keepUntilLocked(time.Now().Add(s.session().SafetyMargin()))

@@ -31,20 +31,6 @@ type refusal struct {
 	seen NotAdmitted
 }
 
-// refuseFirst refuses an attempt that does not wait by a look, if the last attempt was
-// refused, too. It returns nil if the attempt has to come to the lane: those of our
-// client know more there.
-func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
-	if lanes.lookUp(laneKeyOf(l)) != nil {
-		return nil
-	}
-	r := l.lookFirst(ctx, a, l.lookForTurn)
-	if r == nil {
-		return nil
-	}
-	return l.Refuse(ctx, r)
-}
-
 // lookAt judges a listing of a lock's path. It returns errHeld if others are ahead.
 type lookAt func(ctx context.Context, c *contender, names []string, parent *zk.Stat) error
 
