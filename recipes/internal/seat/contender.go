@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
 // contender is one attempt's place in the server's queue. It runs the loop of
@@ -31,15 +32,16 @@ import (
 //     delete, which needs no live context.
 //   - The caller's deadline is the only one: a waiter sits an outage out.
 type contender struct {
-	lock    *Lock
-	attempt Attempt
-	data    []byte            // of our nodes
-	node    framework.Created // without a path if there is none yet
-	seen    NotAdmitted
+	lock  *Lock
+	trace *trace.Acquire
+	data  []byte            // of our nodes
+	node  framework.Created // without a path if there is none yet
+	seen  NotAdmitted
 
 	recovery follow.Recovery // it has recovered when we wait in the queue
 
 	own         *ownWatch        // the watch on our node; nil if it was not set
+	waits       bool             // as long as ctx lasts
 	isNext      bool             // see isNextIn
 	isThird     bool             // see isThirdIn
 	first       *framework.Watch // on the holder's node, for the third; see awaitTurn
@@ -72,7 +74,7 @@ var (
 )
 
 func newContender(l *Lock, a Attempt) *contender {
-	c := &contender{lock: l, attempt: a, data: l.NodeData(a)}
+	c := &contender{lock: l, waits: a.Wait, trace: a.Trace, data: l.NodeData(a)}
 	c.recovery.Client, c.recovery.Ends = l.cfg.Client, EndsAcquire
 	return c
 }
@@ -193,14 +195,14 @@ func (c *contender) discard(ctx context.Context) {
 // grant and now has made doubtful. All was well then.
 func (c *contender) distrust() {
 	framework.Extend(c.lock.cfg.Client).DeleteInBackground(c.node.Path)
-	c.attempt.Trace.Distrusted(c.lock.cfg.Client, c.node)
+	c.trace.Distrusted(c.lock.cfg.Client, c.node)
 	c.node = framework.Created{}
 	c.recovery.Note(nil)
 }
 
 // retries reports whether to go on after an error, when it is time to.
 func (c *contender) retries(ctx context.Context, err error) bool {
-	if !c.attempt.Wait {
+	if !c.waits {
 		return false
 	}
 	if c.lane != nil && ctx.Err() == nil && !EndsAcquire(err) {
@@ -273,7 +275,7 @@ func (c *contender) tellAbandoned(err error) {
 	if over := c.node.Session.Context(); reason.Is(err, errStale) && over.Err() != nil {
 		err = context.Cause(over)
 	}
-	c.attempt.Trace.Abandoned(err)
+	c.trace.Abandoned(err)
 }
 
 // tellBlocked is called before a wait for others. All is well then.

@@ -22,10 +22,8 @@ var (
 // server or a contender.
 var ErrCorrupted = errors.New("corrupted data")
 
-// Package locks exports these errors.
-var (
-	ErrNotAcquired = errors.New("not acquired")
-)
+// ErrNotAcquired is the error that package locks exports.
+var ErrNotAcquired = errors.New("not acquired")
 
 // NotAcquired has the fields of locks.NotAcquiredError. They are documented
 // there.

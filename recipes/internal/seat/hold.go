@@ -23,9 +23,9 @@ type Hold struct {
 	handedOver, downgraded bool // how it came, for tracers
 
 	// These are protected by seat.mu.
+	shares  int32           // the hold is over at zero, and never begins again
 	all     context.Context // the hold's context, from which those of the other leases derive; nil if none has re-entered
 	endAll  context.CancelCauseFunc
-	shares  int         // the hold is over at zero, and never begins again
 	stopped func()      // only a leader's hold has it; see Lead
 	trace   *trace.Hold // may be nil
 }
@@ -168,7 +168,7 @@ func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Ac
 	}
 	h.seat.mu.Lock()
 	h.trace = t
-	asked := h.seat.watched.asked.on
+	asked := h.seat.watched.asked.hasHappened()
 	h.seat.mu.Unlock()
 	if asked {
 		t.Revoked()

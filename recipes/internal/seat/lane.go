@@ -40,11 +40,11 @@ const (
 type waiter struct {
 	of     *Lock
 	role   role
+	tries  bool          // it must not wait for others
 	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
 	seat   *Seat         // for drives and looks
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
-	tries  bool          // it must not wait for others
 }
 
 func (w *waiter) isShared() bool { return w.of.isShared() }

@@ -218,14 +218,14 @@ func (l *Lock) ErrorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
 }
 
-// Stand is Win for a candidate that stands for leader. Resume is the node of the
-// leadership before, if the candidate has kept it. Stand also resumes a node
+// Stand is Win for a candidate that stands for leader. The argument resume is the node of the
+// leadership before, if the candidate has kept it, or else without a path. Stand also resumes a node
 // that is admitted during an interruption, and does not give it up. The error is the
 // driver's own.
-func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
+func (l *Lock) Stand(ctx context.Context, a Attempt, resume framework.Created, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)
-		c.Candidate, c.recovery.Tell, c.node = by, by.OnError, by.Resume
+		c.Candidate, c.recovery.Tell, c.node = by, by.OnError, resume
 		if refusal := c.run(ctx); refusal != nil {
 			return nil, refusal.Err
 		}
@@ -235,13 +235,12 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 		if c.own != nil {
 			c.own.watch.Stop() // the next run sets one of its own
 		}
-		by.Resume = c.node
+		resume = c.node
 	}
 }
 
 // Candidate is what a leader's candidate wants of Stand. Each may be nil.
 type Candidate struct {
-	Resume    framework.Created // without a path if there is none
 	OnBlocked func(NotAdmitted) // it has to wait
 	OnError   func(error)
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up

@@ -26,13 +26,13 @@ func (c *contender) step(ctx context.Context) error {
 	}
 	if !c.told {
 		c.told = true
-		c.attempt.Trace.Queued(c.node, now.Ahead, now.Length)
+		c.trace.Queued(c.node, now.Ahead, now.Length)
 	}
 	if now.Blocker == "" {
 		return granted(ctx)
 	}
 	c.noteQueue(now.First, now.Ahead)
-	if !c.attempt.Wait {
+	if !c.waits {
 		c.readHolder(ctx)
 		return errHeld
 	}
@@ -140,14 +140,14 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 		err = c.awaitTurn(ctx, b)
 	}
 	if reason.Is(err, errAgain) {
-		c.attempt.Trace.Woken(isGone(b.watch))
+		c.trace.Woken(isGone(b.watch))
 	}
 	return err
 }
 
 func (c *contender) tellWaiting(b *blocker) {
 	ahead := locktrace.Contender{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
-	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: c.holder()})
+	c.trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: c.holder()})
 }
 
 // holder returns what is known of the holder.
@@ -280,7 +280,7 @@ var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it
 // somebody deletes it: a tool has made it, or a backup was restored. A contender that
 // waits says so in the log, once for each lock object.
 func (c *contender) noteOwner(node string, stat *zk.Stat) {
-	if stat.EphemeralOwner != 0 || !c.attempt.Wait || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
+	if stat.EphemeralOwner != 0 || !c.waits || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
 		return
 	}
 	of := &c.lock.cfg

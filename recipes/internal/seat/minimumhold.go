@@ -45,7 +45,7 @@ func (m *minimumHold) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.session().Context()
-	if s.watched.asked.on || session.Err() != nil || s.watched.ended {
+	if s.watched.asked.hasHappened() || session.Err() != nil || s.watched.ended {
 		return false
 	}
 	if s.state == Lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {

@@ -56,7 +56,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 			h := newHold(l, c.data, nil, nodes...)
 			if h == nil { // they cannot be trusted by now
 				deleteInBackground(l.cfg.Client, nodes)
-				c.attempt.Trace.Distrusted(l.cfg.Client, nodes[0])
+				c.trace.Distrusted(l.cfg.Client, nodes[0])
 			}
 			return h, nil
 		case reason.Is(err, errAgain):
@@ -77,7 +77,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 	c := t.c
 	now, err := t.look(false)
-	if err == nil && !now.fits(t.N) && c.attempt.Wait {
+	if err == nil && !now.fits(t.N) && c.waits {
 		now, err = t.look(true)
 		defer now.stop()
 	}
@@ -89,14 +89,14 @@ func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 	}
 	c.noteQueue(firstOf(now.taken, c.lock.cfg.Kinds), len(now.taken))
 	c.readHolder(t.Open)
-	if !c.attempt.Wait {
+	if !c.waits {
 		return nil, errHeld
 	}
-	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Holder: c.holder()})
+	c.trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Holder: c.holder()})
 	c.tellBlocked()
 	err = c.await(t.Open, now.changes(), nil)
 	if reason.Is(err, errAgain) {
-		c.attempt.Trace.Woken(false)
+		c.trace.Woken(false)
 	}
 	return nil, err
 }

@@ -20,24 +20,24 @@ type Seat struct {
 	terms
 	data    []byte // of the nodes, which describes their owner
 	lane    *lane  // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
-	shared  bool   // its holders hold the lock together, and with others
 	nodes   []framework.Created
 	one     [1]framework.Created // where nodes are, if there is one
 	token   int64                // for fencing: the czxid of the last node, unless the seat goes on for another one
 	trusted context.Context      // ends when the session cannot be trusted
 	forget  func() bool          // keeps the session from calling trustEnded
+	shared  bool                 // its holders hold the lock together, and with others
+	state   State                // protected by mu
 	spent   atomic.Bool          // the holder has deleted the nodes: the release makes no request
 
 	use // by the goroutines of the client; protected by lane.mu
 
 	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
-	state   State
 	holds   []*Hold
 	first   [1]*Hold // where they are, if there is one
 	own     Hold     // the first of all, so that seat and hold are one allocation
 	over    signal   // the seat is Kept or Gone
 	left    error    // why a node may still exist: the error of the last deletion
-	spared  []func() // take back what keepUntilLocked has done
+	spared  func()   // takes back what keepUntilLocked has done; may be nil
 	watched watched
 }
 
@@ -235,7 +235,7 @@ func (s *Seat) isTrustOver() bool {
 func (s *Seat) mayPass() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.isAliveLocked() && !s.watched.asked.on
+	return s.isAliveLocked() && !s.watched.asked.hasHappened()
 }
 
 // trustEnded hears from the session that it has ended, after the contexts of all
@@ -291,7 +291,13 @@ func (s *Seat) spareLocked(cause error) {
 // keepUntilLocked has Close of the client leave the nodes to the servers until a time.
 func (s *Seat) keepUntilLocked(until time.Time) {
 	for _, n := range s.nodes {
-		s.spared = append(s.spared, insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until))
+		takeBack, others := insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until), s.spared
+		s.spared = func() {
+			takeBack()
+			if others != nil {
+				others()
+			}
+		}
 	}
 }
 
@@ -301,9 +307,7 @@ func (s *Seat) holdersStoppedLocked() {
 	if s.spared == nil || framework.Extend(s.client).Context().Err() != nil {
 		return
 	}
-	for _, takeBack := range s.spared {
-		takeBack()
-	}
+	s.spared()
 	s.spared = nil
 }
 

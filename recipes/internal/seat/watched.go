@@ -208,7 +208,7 @@ func (s *Seat) request(byOthers bool) {
 func (s *Seat) isRequested() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.watched.asked.on
+	return s.watched.asked.hasHappened()
 }
 
 // Requested is closed when somebody has asked for the lock. The first call
@@ -255,27 +255,26 @@ func (w *ownWatch) changed() <-chan struct{} {
 }
 
 // signal is something that happens once. Few wait for it, so that it has a context only
-// when somebody asks. The mutex of its owner protects it.
+// when somebody asks, or when it has happened. The mutex of its owner protects it.
 type signal struct {
-	on  bool            // it has happened
 	ctx context.Context // ends then
 	end context.CancelFunc
 }
 
 func (s *signal) happen() {
-	s.on = true
 	if s.end != nil {
 		s.end()
+	} else {
+		s.ctx = Ended
 	}
 }
+
+func (s *signal) hasHappened() bool { return s.ctx != nil && s.ctx.Err() != nil }
 
 // context returns a context that ends when it happens.
 func (s *signal) context() context.Context {
 	if s.ctx == nil {
 		s.ctx, s.end = context.WithCancel(context.Background())
-		if s.on {
-			s.end()
-		}
 	}
 	return s.ctx
 }
