@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -128,7 +129,7 @@ func (e *election) await(ctx context.Context, now *leadership) error {
 	ending := e.removal.Ending(ctx, now.node.Session)
 	defer ending.Done()
 	err := now.hold.AwaitRelease(ending.Context())
-	if err == nil && now.node.Session.Context().Err() != nil { // the client deletes the node in the background
+	if !framework.IsRefusal(err) && (err != nil || now.node.Session.Context().Err() != nil) { // the client deletes the node in the background
 		err = e.deleteNode(ending.Context(), now.node)
 	}
 	return ending.Err(now.node.Session, err)

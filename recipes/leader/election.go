@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -117,8 +118,8 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 			return nil, e.gaveUp(ctx)
 		}
 		stand := func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
-			return e.queue.Stand(ctx, a, seat.Candidate{
-				Resume: kept, OnBlocked: e.noteQueue, OnError: e.recovery.Note, OnAbandon: e.abandon,
+			return e.queue.Stand(ctx, a, *cmp.Or(kept, &framework.Created{}), seat.Candidate{
+				OnBlocked: e.noteQueue, OnError: e.recovery.Note, OnAbandon: e.abandon,
 			})
 		}
 		won, err := seat.Traced(ctx, e.queue.Describe(true), stand)

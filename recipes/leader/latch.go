@@ -151,7 +151,7 @@ func (l *Latch) Shutdown(ctx context.Context) error {
 	defer ending.Done()
 	l.life.Stop()
 	if now := l.current(); now != nil {
-		now.hold.Stop()
+		now.hold.End(locks.ErrReleased)
 	}
 	if !l.life.WaitGone(ctx) {
 		return l.queue.ErrorOf(op, ending.Err(nil, reason.OfContext(ctx)))

@@ -68,10 +68,9 @@ type NotAcquiredError struct {
 	// would have re-entered.
 	Reentrant bool
 
-	// Unowned is the name of a node ahead that no session owns, such as one that a tool
-	// has made or that a restored backup has brought back. No server deletes it by
-	// itself: only deleting it frees the lock. It is empty if no such node was read. The
-	// nodes that are read are the holder's and the one right ahead.
+	// Unowned is Holder if no session owns that node, such as one that a tool has made or
+	// that a restored backup has brought back. No server deletes it by itself: only
+	// deleting it frees the lock. Otherwise it is empty.
 	Unowned string
 
 	// Leases is how many leases of a semaphore were asked for, and Limit is the

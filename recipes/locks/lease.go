@@ -111,7 +111,7 @@ func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, h := range l.inner().Holds() {
 		for _, n := range h.Seat().Nodes() {
-			checks = append(checks, framework.CheckOp(h.Path(n), framework.AnyVersion).In(h.Client()))
+			checks = append(checks, framework.CheckOp(n.Path, framework.AnyVersion).In(h.Client()))
 		}
 	}
 	return checks

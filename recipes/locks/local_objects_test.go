@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"path"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,9 +75,9 @@ func TestObjectsOfOneLockShareTheQueueInTheProcess(t *testing.T) {
 	})
 }
 
-// A node that was made by an object of another view has the path of the lease's own
-// view, for whichever reason the lease came without a node of its own.
-func TestLeaseHasThePathOfItsOwnView(t *testing.T) {
+// Views of a client with different namespaces have one lock, and a node each. The lease
+// has the path and the checks of its own view.
+func TestLockOfTwoViews(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
@@ -87,34 +86,21 @@ func TestLeaseHasThePathOfItsOwnView(t *testing.T) {
 		one, two := cachedMutex(c, "/shop/m"), cachedMutex(view, "/m")
 		node := w.idle(t, ctx, one)
 		lease := locktest.Acquire(t, ctx, two)
-		require.Equal(t, node, "/shop"+lease.Path(), "it was parked")
+		require.False(t, w.exists(node))
+		require.True(t, w.exists("/shop"+lease.Path()))
 		_, err = view.Transaction(ctx, lease.Checks()...)
 		require.NoError(t, err)
-		require.NoError(t, lease.Release(ctx))
-		time.Sleep(cachedFor)
-
-		other := locktest.Acquire(t, ctx, mutexAtPath(w.Observer, "/shop/m"))
-		leaving, cancel := context.WithCancel(ctx)
-		driver := locktest.AcquireLater(leaving, one)
+		other := locktest.AcquireLater(ctx, one)
 		synctest.Wait()
-		next := locktest.AcquireLater(ctx, two)
-		synctest.Wait()
-		cancel()
-		<-driver.Done
-		nodes := w.Nodes(t, "/shop/m")
-		require.NoError(t, other.Release(ctx))
-		lease = next.Wait(t)
-		require.Contains(t, nodes, path.Base(lease.Path()), "the driver left it to the next")
-		_, err = view.Transaction(ctx, lease.Checks()...)
-		require.NoError(t, err)
+		require.False(t, other.IsOver())
+		again := locktest.Acquire(t, lease.Context(), one)
+		require.Equal(t, lease.FencingToken(), again.FencingToken())
+		require.NoError(t, again.Release(ctx))
 		require.NoError(t, lease.Release(ctx))
+		require.NoError(t, other.Wait(t).Release(ctx))
 		time.Sleep(cachedFor)
 		w.NothingLeft(t, "/shop/m")
 	})
-}
-
-func mutexAtPath(c *framework.Client, path string) *locks.InterProcessMutex {
-	return locks.NewInterProcessMutex(c, path)
 }
 
 // Each acquire has the options of its own object, whichever object was first

@@ -24,8 +24,8 @@ import (
 // goroutine, creates one behind those of other clients. Waiting goroutines cost the
 // server nothing.
 // Objects whose nodes would differ do not share a node, and count as different
-// clients: see WithNodeData, WithoutIdentity and WithRevocation. Each acquire has
-// the options of its own object.
+// clients: see WithNodeData, WithoutIdentity and WithRevocation. So do objects of views
+// with different namespaces. Each acquire has the options of its own object.
 //
 // A lock is held until its release or, with a minimum hold, for a while longer: see
 // WithReleasePolicy.

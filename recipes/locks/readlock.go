@@ -95,7 +95,6 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *seat.Hold, a seat.Atte
 	}
 	if writer.Context().Err() == nil && node.Session == writer.Seat().Nodes()[0].Session {
 		if h := writer.Beside(q, node, data); h != nil {
-			a.Trace.Downgraded()
 			return h, nil
 		}
 	}

@@ -37,8 +37,8 @@ import (
 // guarded resource can confuse the two only if a write of the earlier holder is late.
 //
 // The client deletes an idle node as soon as another contender queues, or only tries.
-// The try is refused. If the client has more than 1,000 idle nodes, it deletes the one that was idle for the
-// longest time. A release deletes the node if there is no connection, or if the client
+// The try is refused. A process keeps no more than 1,000 idle nodes: while it has so many,
+// a release deletes the node. A release also deletes the node if there is no connection, or if the client
 // had to wait for the lock and this is the first release since. The first release that
 // keeps the node costs one more request, which sets a watch on the queue. Participants,
 // package inspect and zklock show an idle lock as held. If the server refuses to delete

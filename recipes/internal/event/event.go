@@ -43,12 +43,13 @@ type Source struct {
 	client *framework.Client
 	key    string // names the path in the log
 	path   string
+	Work   context.Context // for the log, of whose lines the handler may name the trace
 }
 
 // Of returns the source of the events of an object. An empty path is not in the
 // log.
 func Of(c *framework.Client, path string) Source {
-	return Source{client: c, key: semconv.ZNodePath, path: path}
+	return Source{client: c, key: semconv.ZNodePath, path: path, Work: context.Background()}
 }
 
 // OfLock is Of for a lock or a leadership.
@@ -96,7 +97,7 @@ func (s Source) log(level slog.Level, line string, attrs []slog.Attr) {
 	if s.path != "" {
 		attrs = append([]slog.Attr{s.Path()}, attrs...)
 	}
-	insider.Of(s.client).Emit(func() { logger.LogAttrs(context.Background(), level, line, attrs...) })
+	insider.Of(s.client).Emit(func() { logger.LogAttrs(s.Work, level, line, attrs...) })
 }
 
 // Cause is the attribute of a line in the log that says why something happened.

@@ -177,18 +177,10 @@ func (r *Recovery) LastError() error {
 // was ended would say so of its own context.
 func (r *Recovery) Obstacle() error {
 	last := r.LastError()
-	if last != nil && Judge(last) != Outage {
-		return last
-	}
-	why := framework.Extend(r.Client).NotConnected()
-	switch {
-	case why == nil:
-		return last
-	case last == nil || reason.Is(last, framework.ErrNotConnected): // the same, an attempt earlier
+	if why := framework.Extend(r.Client).NotConnected(); why != nil && (last == nil || Judge(last) == Outage) {
 		return why
-	default: // it may be what makes the server hang up
-		return fmt.Errorf("%w, after %w", why, last)
 	}
+	return last
 }
 
 // GaveUp returns the error of a caller who waits for the follower, and whose

@@ -128,15 +128,10 @@ func Node(own string, since time.Time, trace map[string]string) []byte {
 }
 
 // Kept returns the data of a node whose lock was released, and is kept until the
-// given time. It takes the data that Node has made. A trace goes if there is no
-// room for it.
+// given time. It takes the data that Node has made.
 func Kept(data []byte, until time.Time) []byte {
 	rest := cmp.Or(strings.TrimPrefix(string(data), begin), "}")
-	mark := `,"kept":"` + until.UTC().Format(sinceFormat) + `"`
-	if trace := strings.Index(rest, `,"trace":{`); trace >= 0 && len(begin)+len(mark)+len(rest) > maxSize {
-		rest = rest[:trace] + "}"
-	}
-	return []byte(begin + mark + rest)
+	return []byte(begin + `,"kept":"` + until.UTC().Format(sinceFormat) + `"` + rest)
 }
 
 // roomForRest is how long the JSON is without the identity and the trace, with

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -149,34 +150,19 @@ const maxSequenceWidth = 11
 // parseSequence reads what a server appends to a sequential node: a signed
 // number of 32 bits, as String.format("%010d") writes it.
 func parseSequence(s string) (int32, bool) {
+	n, err := strconv.ParseInt(s, 10, 32)
 	digits, negative := strings.CutPrefix(s, "-")
-	if len(s) < sequenceWidth || len(digits) > sequenceWidth {
+	if err != nil || s[0] == '+' || negative && n == 0 {
 		return 0, false
 	}
-	var n int64
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(digits[i]-'0')
-	}
-	if negative {
-		n = -n
-	}
-	padded := len(s) == sequenceWidth || digits[0] != '0' // longer numbers need no zeros
-	if !padded || n < math.MinInt32 || n > math.MaxInt32 || negative && n == 0 {
-		return 0, false
-	}
-	return int32(n), true
+	return int32(n), len(s) == sequenceWidth || digits[0] != '0' // longer numbers need no zeros
 }
 
 // Sort puts entries of one parent in the order of admission. It reports false,
 // and changes nothing, if the order depends on a czxid that is missing.
 func Sort(queue []Entry) bool {
-	for _, e := range queue {
-		if e.LacksCzxid() {
-			return false
-		}
+	if slices.ContainsFunc(queue, Entry.LacksCzxid) {
+		return false
 	}
 	slices.SortFunc(queue, Compare)
 	return true

@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
 // contender is one attempt's place in the server's queue. It runs the loop of
@@ -31,22 +32,22 @@ import (
 //     delete, which needs no live context.
 //   - The caller's deadline is the only one: a waiter sits an outage out.
 type contender struct {
-	lock    *Lock
-	attempt Attempt
-	data    []byte            // of our nodes
-	node    framework.Created // without a path if there is none yet
-	seen    NotAdmitted
+	lock  *Lock
+	trace *trace.Acquire
+	data  []byte            // of our nodes
+	node  framework.Created // without a path if there is none yet
+	seen  NotAdmitted
 
 	recovery follow.Recovery // it has recovered when we wait in the queue
 
 	own         *ownWatch        // the watch on our node; nil if it was not set
+	waits       bool             // as long as ctx lasts
 	isNext      bool             // see isNextIn
 	isThird     bool             // see isThirdIn
 	first       *framework.Watch // on the holder's node, for the third; see awaitTurn
 	mayHaveTwin bool             // the create was tried again, or has made two nodes
 
 	told      bool      // the tracer knows the node
-	wasQueued bool      // we have had a node
 	wasBehind bool      // it was behind a node of another
 	listed    time.Time // when the listing came that admitted us, or zero
 	excluding bool      // that listing has nodes that exclude us
@@ -54,9 +55,7 @@ type contender struct {
 	lane   *lane   // of the goroutines that we make a node for, or nil
 	waiter *waiter // of that lane
 
-	// Each of these may be nil.
-	onBlocked func(NotAdmitted)                                 // we have to wait
-	onAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
+	Candidate // of a leader; empty for others
 }
 
 var (
@@ -75,7 +74,7 @@ var (
 )
 
 func newContender(l *Lock, a Attempt) *contender {
-	c := &contender{lock: l, attempt: a, data: l.NodeData(a)}
+	c := &contender{lock: l, waits: a.Wait, trace: a.Trace, data: l.NodeData(a)}
 	c.recovery.Client, c.recovery.Ends = l.cfg.Client, EndsAcquire
 	return c
 }
@@ -95,18 +94,22 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			return nil
 		}
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.retries(ctx, err) {
-			c.seen.Err = ErrorOf(ctx, err, c.recovery.LastError())
-			c.lock.noteRefusal(c.seen)
-			return &c.seen
+			return c.refuse(ctx, err)
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
 			_ = follow.Pause(ctx, c.lock.cfg.Client, &vanished) // the next attempt says that ctx has ended
 		}
 		c.node = framework.Created{}
-		if c.lane != nil {
-			c.lane.noteAnew(c.waiter)
-		}
 	}
+}
+
+// refuse ends an attempt that has queued without a grant. It may not have seen the queue.
+func (c *contender) refuse(ctx context.Context, err error) *NotAdmitted {
+	c.seen.Err = ErrorOf(ctx, err, c.recovery.LastError())
+	if !c.seen.Seen.IsZero() {
+		c.lock.refused.Store(&refusal{time.Now(), c.seen})
+	}
+	return &c.seen
 }
 
 // queue creates our node, unless there is one, and returns nil when it is admitted. In
@@ -118,7 +121,6 @@ func (c *contender) queue(ctx context.Context) (end error) {
 			return err
 		}
 	}
-	c.wasQueued = true
 	end = errAgain // it stays if a hook panics
 	defer func() {
 		if reason.Is(end, errAgain) {
@@ -171,8 +173,8 @@ func (c *contender) abandon(ctx context.Context, err error) {
 		if c.own != nil {
 			c.own.watch.Stop() // the next one sets another
 		}
-	case c.onAbandon != nil:
-		c.onAbandon(ctx, c.node)
+	case c.OnAbandon != nil:
+		c.OnAbandon(ctx, c.node)
 	default:
 		c.discard(ctx)
 	}
@@ -193,14 +195,14 @@ func (c *contender) discard(ctx context.Context) {
 // grant and now has made doubtful. All was well then.
 func (c *contender) distrust() {
 	framework.Extend(c.lock.cfg.Client).DeleteInBackground(c.node.Path)
-	c.attempt.Trace.Distrusted(c.lock.cfg.Client, c.node)
+	c.trace.Distrusted(c.lock.cfg.Client, c.node)
 	c.node = framework.Created{}
 	c.recovery.Note(nil)
 }
 
 // retries reports whether to go on after an error, when it is time to.
 func (c *contender) retries(ctx context.Context, err error) bool {
-	if !c.attempt.Wait {
+	if !c.waits {
 		return false
 	}
 	if c.lane != nil && ctx.Err() == nil && !EndsAcquire(err) {
@@ -247,16 +249,13 @@ func (c *contender) checkSession(err error) error {
 func (c *contender) withoutTwins(names []string) []string {
 	ours := path.Base(c.node.Path)
 	id := order.CreateID(ours, c.lock.cfg.Kind)
-	isTwin := func(name string) bool { return id != "" && name != ours && strings.HasPrefix(name, id) }
-	if !slices.ContainsFunc(names, isTwin) {
-		return names
-	}
-	c.mayHaveTwin = true
 	return slices.DeleteFunc(names, func(name string) bool {
-		if isTwin(name) {
+		isTwin := id != "" && name != ours && strings.HasPrefix(name, id)
+		if isTwin {
+			c.mayHaveTwin = true
 			framework.Extend(c.lock.cfg.Client).DeleteInBackground(znode.Join(c.lock.cfg.Path, name))
 		}
-		return isTwin(name)
+		return isTwin
 	})
 }
 
@@ -276,7 +275,7 @@ func (c *contender) tellAbandoned(err error) {
 	if over := c.node.Session.Context(); reason.Is(err, errStale) && over.Err() != nil {
 		err = context.Cause(over)
 	}
-	c.attempt.Trace.Abandoned(err)
+	c.trace.Abandoned(err)
 }
 
 // tellBlocked is called before a wait for others. All is well then.
@@ -284,8 +283,8 @@ func (c *contender) tellBlocked() {
 	c.recovery.Recovered()
 	switch {
 	case c.lane != nil:
-		c.lane.noteBlocked(c.waiter, c.seen)
-	case c.onBlocked != nil:
-		c.onBlocked(c.seen)
+		c.lane.noteBlocked(c)
+	case c.OnBlocked != nil:
+		c.OnBlocked(c.seen)
 	}
 }

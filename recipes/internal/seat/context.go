@@ -40,24 +40,17 @@ func (c leased) Value(key any) any {
 	return c.values.Value(key)
 }
 
-// holdList are several holds, the last one first. They do not change: who holds
-// one more has a list that goes on with this one.
-type holdList struct {
-	last   *Hold
-	before *holdList
-}
-
 // underHolds is a context under several holds: it has each as the value of its
 // key.
 type underHolds struct {
 	context.Context
-	held *holdList
+	held []*Hold
 }
 
 func (c underHolds) Value(key any) any {
-	for h := c.held; h != nil; h = h.before {
-		if h.last.seat.key == key {
-			return h.last
+	for _, h := range c.held {
+		if h.seat.key == key {
+			return h
 		}
 	}
 	return c.Context.Value(key)
@@ -121,10 +114,6 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// behind bounds how much later than its deadline a context is expected to end.
-// The contexts of the standard library end when their timer fires.
-const behind = 100 * time.Millisecond
-
 // AwaitDeadline waits until ctx has ended, if its deadline has passed, and reports
 // whether that has passed. What ends with ctx under a lease has a timer of its own,
 // which may be the first to fire. A caller who learns of the deadline finds that ctx
@@ -137,7 +126,7 @@ func AwaitDeadline(ctx context.Context) (passed bool) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(behind):
+	case <-time.After(100 * time.Millisecond): // the contexts of the standard library end when their timer fires
 	}
 	return true
 }

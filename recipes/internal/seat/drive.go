@@ -32,17 +32,14 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	s := w.seat
 	c := newContender(w.of, a)
 	c.lane, c.waiter = q, w
-	c.recovery.Note(w.lastError)
 	q.mu.Lock()
 	if left := s.queued; left != nil {
 		c.node, c.mayHaveTwin, s.queued = *left, s.hadTwin, nil
-		c.node.Path = pathIn(w.of.cfg.Path, c.node)
 	}
 	q.mu.Unlock()
-	c.recovery.Tell = func(err error) { q.noteError(ctx, err) }
 	for {
 		if refusal := c.run(ctx); refusal != nil {
-			q.complete(refusal, w, c.wasQueued)
+			q.complete(refusal, w)
 			q.refused(ctx, w, *refusal)
 			return nil, w.of.Refuse(ctx, refusal)
 		}
@@ -59,7 +56,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	s := w.seat
 	s.terms, s.data = w.of.terms(), c.data
 	q.mu.Lock()
-	s.granted, s.turns, s.contended = time.Now(), 1, c.wasBehind
+	q.seen, s.granted, s.turns, s.contended = NotAdmitted{}, time.Now(), 1, c.wasBehind
 	if s.reading != nil {
 		s.reading.listed, s.reading.closed = c.listed, c.excluding
 	}
@@ -73,9 +70,6 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	holdAtLeast(h)
 	q.mu.Lock()
 	s.driver = nil
-	if s.hasNodes() {
-		q.noteOursLocked(s)
-	}
 	s.reading.letInLocked()
 	q.decideLocked()
 	q.mu.Unlock()
@@ -90,7 +84,7 @@ func (q *lane) passOn(w *waiter, c *contender) bool {
 	defer q.mu.Unlock()
 	s := w.seat
 	if !c.seen.Seen.IsZero() { // it gives up because of others
-		s.reading.turnAwayLocked(c.seen, c.seen.Ahead)
+		s.reading.turnAwayLocked(c, c.seen.Ahead)
 	}
 	s.hadTwin = c.mayHaveTwin
 	return q.driveNextLocked(s, c.node)
@@ -109,14 +103,13 @@ func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 }
 
 // refused ends the driving of a waiter. If its error would be the next one's, too,
-// all who wait have it at once: otherwise each would have it after the one before. The
-// error names a path, so that those with another view of the client ask for themselves.
+// all who wait have it at once: otherwise each would have it after the one before.
 func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 	switch {
 	case r.Err == nil || ctx.Err() != nil:
 	case EndsAcquire(r.Err):
 		q.mu.Lock()
-		q.failLocked(r, func(next *waiter) bool { return next.of.cfg.Path == w.of.cfg.Path })
+		q.failLocked(r, false)
 		q.mu.Unlock()
 	case w.tries:
 		q.noteOutage(r.Err)
@@ -125,11 +118,14 @@ func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 	q.stopDriving(w)
 }
 
-// failLocked refuses some of the waiters in the line.
-func (q *lane) failLocked(r NotAdmitted, which func(w *waiter) bool) {
-	for _, w := range slices.Clone(q.line.waiting) {
-		if which(w) {
-			w.failed = &r
+// failLocked refuses the waiters in the line, or only the tries among them. So many as r
+// says are ahead of the first in the line.
+func (q *lane) failLocked(r NotAdmitted, tries bool) {
+	for _, w := range slices.Clone(q.line) {
+		if w.tries || !tries {
+			failed := r
+			failed.Ahead += q.line.before(w)
+			w.failed = &failed
 			q.giveLocked(w, fails)
 		}
 	}
@@ -148,7 +144,7 @@ func (q *lane) stopDriving(w *waiter) {
 			return
 		}
 		if s.become(Gone); left != nil {
-			framework.Extend(w.of.cfg.Client).DeleteInBackground(pathIn(w.of.cfg.Path, *left))
+			framework.Extend(w.of.cfg.Client).DeleteInBackground(left.Path)
 		}
 		q.vacateLocked(s)
 		q.decideLocked()

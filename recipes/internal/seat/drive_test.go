@@ -70,8 +70,8 @@ func TestGrantEndsWhatItsClientHeldBefore(t *testing.T) {
 		second := acquire(t, mutex(c, data("another"))) // in a lane of its own
 		second.won()
 		synctest.Wait()
-		require.ErrorIs(t, first.won().Ended(), ErrNodeDeleted)
-		require.NoError(t, second.won().Ended())
+		require.ErrorIs(t, context.Cause(first.won().Context()), ErrNodeDeleted)
+		require.NoError(t, context.Cause(second.won().Context()))
 		require.Less(t, time.Since(second.won().Hold().seat.granted), watchAfter)
 		second.release()
 	})

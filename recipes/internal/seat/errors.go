@@ -22,10 +22,8 @@ var (
 // server or a contender.
 var ErrCorrupted = errors.New("corrupted data")
 
-// Package locks exports these errors.
-var (
-	ErrNotAcquired = errors.New("not acquired")
-)
+// ErrNotAcquired is the error that package locks exports.
+var ErrNotAcquired = errors.New("not acquired")
 
 // NotAcquired has the fields of locks.NotAcquiredError. They are documented
 // there.
@@ -57,46 +55,19 @@ type NotAdmitted struct {
 	HolderSession int64  // the id of the session that it belongs to
 	HolderSince   time.Time
 
-	// Unowned is a node ahead that no session owns, so that none deletes it at its end.
-	// It is empty if none was read.
-	Unowned string
-
 	Err error
 }
 
-// Recall adds what was known of the queue already: all of it if the contender
-// has not seen the queue, or else the data of the holder. A context may end
-// between any two requests. Who is known to be ahead stays ahead.
-func (r *NotAdmitted) Recall(known NotAdmitted) {
-	if r.Seen.IsZero() {
-		known.Err = r.Err
-		known.Ahead = max(known.Ahead, r.Ahead)
-		*r = known
-		return
-	}
-	r.RecallHolder(known)
-}
-
-// RecallHolder adds the data of the holder, if it is the same one and the
+// recallHolder adds what was known of the holder already, if it is the same one and the
 // contender has not read its node.
-func (r *NotAdmitted) RecallHolder(known NotAdmitted) {
-	if r.Holder == known.Holder && !r.HasRead() {
+func (r *NotAdmitted) recallHolder(known NotAdmitted) {
+	if r.Holder == known.Holder && !r.hasRead() {
 		r.HolderData, r.HolderSession, r.HolderSince = known.HolderData, known.HolderSession, known.HolderSince
-		if r.HasRead() {
-			r.noteOwner(r.Holder, r.HolderSession)
-		}
 	}
 }
 
-// noteOwner notes the session that owns a node ahead, as the node was read.
-func (r *NotAdmitted) noteOwner(node string, session int64) {
-	if session == 0 {
-		r.Unowned = node
-	}
-}
-
-// HasRead reports whether something is known of the holder but its name.
-func (r *NotAdmitted) HasRead() bool { return r.HolderSession != 0 || !r.HolderSince.IsZero() }
+// hasRead reports whether something is known of the holder but its name.
+func (r *NotAdmitted) hasRead() bool { return r.HolderSession != 0 || !r.HolderSince.IsZero() }
 
 // ErrorOf returns the error for the caller of an attempt that has failed with
 // err. If ctx has ended, that is the reason, even if another error came first. The error

@@ -15,15 +15,17 @@ import (
 // another. The release of the last share ends the hold.
 type Hold struct {
 	seat *Seat
-	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
+	ctx  context.Context // the first lease's, which is the hold's until an acquire re-enters
 	end  context.CancelCauseFunc
 
-	view   *framework.Client // the view that the hold was acquired with; nil if the seat's lock has it
-	dir    string            // the lock's path in that view
-	policy Policy            // what becomes of the seat when the hold ends
+	policy Policy // what becomes of the seat when the hold ends
+
+	handedOver, downgraded bool // how it came, for tracers
 
 	// These are protected by seat.mu.
-	shares  int         // the hold is over at zero, and never begins again
+	shares  int32           // the hold is over at zero, and never begins again
+	all     context.Context // the hold's context, from which those of the other leases derive; nil if none has re-entered
+	endAll  context.CancelCauseFunc
 	stopped func()      // only a leader's hold has it; see Lead
 	trace   *trace.Hold // may be nil
 }
@@ -31,26 +33,39 @@ type Hold struct {
 // Seat returns the seat that the hold is a part of.
 func (h *Hold) Seat() *Seat { return h.seat }
 
-// Path returns the path of a node of the seat, in the view of the client that the hold
-// was acquired with. The node may have been made in another view.
-func (h *Hold) Path(n framework.Created) string {
-	if h.view == nil {
-		return n.Path
-	}
-	return pathIn(h.dir, n)
+// Client returns the view of the client that the lock was made with.
+func (h *Hold) Client() *framework.Client { return h.seat.client }
+
+// Context ends when the hold does. A context from before the first re-entry may end
+// sooner, with the first lease.
+func (h *Hold) Context() context.Context {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	return h.contextLocked()
 }
 
-// Client returns the view of the client that the hold was acquired with.
-func (h *Hold) Client() *framework.Client { return cmp.Or(h.view, h.seat.client) }
+func (h *Hold) contextLocked() context.Context { return cmp.Or(h.all, h.ctx) }
 
-// Context ends when the hold does.
-func (h *Hold) Context() context.Context { return h.ctx }
+// End ends the contexts of all leases with a cause. The hold is given up next.
+func (h *Hold) End(cause error) {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	h.endLocked(cause)
+}
+
+func (h *Hold) endLocked(cause error) {
+	h.end(cause)
+	if h.endAll != nil {
+		h.endAll(cause)
+	}
+}
 
 // Loss returns why the hold's context has ended. It is for callers that
 // learned of the end from the session. It waits for the end to reach the hold.
 func (h *Hold) Loss() error {
-	<-h.ctx.Done()
-	return context.Cause(h.ctx)
+	ctx := h.Context()
+	<-ctx.Done()
+	return context.Cause(ctx)
 }
 
 // isTrusted reports whether a goroutine may begin to work under the hold. If the seat
@@ -88,8 +103,10 @@ func (h *Hold) Join() (bool, error) {
 	switch {
 	case h.shares <= 0:
 		return false, nil
-	case h.ctx.Err() != nil:
-		return false, context.Cause(h.ctx)
+	case h.contextLocked().Err() != nil:
+		return false, context.Cause(h.contextLocked())
+	case h.all == nil:
+		h.all, h.endAll = context.WithCancelCause(h.seat.trusted)
 	}
 	h.shares++
 	return true, nil
@@ -101,7 +118,7 @@ func (h *Hold) Leave(ctx context.Context, err error) {
 	h.seat.mu.Lock()
 	last := h.leaveLocked()
 	if last {
-		h.end(ErrReleased)
+		h.endLocked(ErrReleased)
 	}
 	h.seat.mu.Unlock()
 	if last {
@@ -151,7 +168,7 @@ func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Ac
 	}
 	h.seat.mu.Lock()
 	h.trace = t
-	asked := h.seat.watched.asked.on
+	asked := h.seat.watched.asked.hasHappened()
 	h.seat.mu.Unlock()
 	if asked {
 		t.Revoked()
@@ -164,7 +181,7 @@ func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Ac
 // tellLoss tells the tracer and the log, once, that the hold was lost. A hold that
 // was released before is not.
 func (h *Hold) tellLoss() {
-	if cause := context.Cause(h.ctx); cause != nil && !reason.Is(cause, ErrReleased) {
+	if cause := context.Cause(h.Context()); cause != nil && !reason.Is(cause, ErrReleased) {
 		h.Trace().Lost(kindOf(cause), cause)
 	}
 }
@@ -189,15 +206,18 @@ func kindOf(cause error) locktrace.EndCause {
 // Retire ends a hold that no caller gets. It does not wait.
 func (h *Hold) Retire() {
 	if h.leaveAll() {
-		h.end(ErrReleased)
+		h.End(ErrReleased)
 		_ = h.giveUp(Ended)
 	}
 }
 
-// LeaseOf returns the lease of a share. The lease has the values of ctx.
+// LeaseOf returns the lease of a share: of the first, or of the one that the caller has
+// added by Join. The lease has the values of ctx.
 func (h *Hold) LeaseOf(ctx context.Context) *Lease {
-	l := &Lease{hold: h}
-	l.life, l.end = context.WithCancelCause(h.ctx)
+	l := &Lease{hold: h, life: h.ctx, end: h.end}
+	if h.all != nil {
+		l.life, l.end = context.WithCancelCause(h.all)
+	}
 	l.workIn(leased{l.life, ctx, h})
 	return l
 }
@@ -215,6 +235,8 @@ func (h *Hold) Beside(of *Lock, node framework.Created, data []byte) *Hold {
 	if beside == nil {
 		s.become(Gone)
 		q.vacate(s)
+		return nil
 	}
+	beside.downgraded = true
 	return beside
 }

@@ -21,6 +21,7 @@ type lane struct {
 	seat *Seat      // the seat that they wait for, or nil
 	live []*Seat    // all seats that are not lost or gone, such as a downgraded reader's
 	one  [1]*Seat   // where they are, if there is one
+	own  Seat       // the first of all, so that lane and seat are one allocation
 	memory
 }
 
@@ -39,13 +40,11 @@ const (
 type waiter struct {
 	of     *Lock
 	role   role
+	tries  bool          // it must not wait for others
 	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
 	seat   *Seat         // for drives and looks
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
-	tries  bool          // it must not wait for others
-
-	lastError error // of the driver before it, when it leaves the line
 }
 
 func (w *waiter) isShared() bool { return w.of.isShared() }
@@ -54,7 +53,7 @@ func (w *waiter) isShared() bool { return w.of.isShared() }
 func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
 	defer func() {
 		if h == nil && err == nil { // a hook or an ACL provider has panicked
-			q.leave(Ended, w)
+			q.leave(w)
 		}
 	}()
 	for {
@@ -65,16 +64,15 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		case w.role == drives:
 			return q.drive(ctx, a, w)
 		case w.role == fails:
-			refusal := *w.failed
-			return nil, w.of.Refuse(ctx, &refusal)
+			return nil, w.of.Refuse(ctx, w.failed)
 		case ctx.Err() != nil:
 			return nil, q.refuseGone(ctx, w)
 		case w.role == looks:
-			q = w.seat.reading.lookAgain(ctx, w, a.Wait)
+			q = w.seat.reading.lookAgain(ctx, w)
 		case !w.hold.isTrusted() || w.hold.seat.isRequested():
-			q = q.sendBack(w, a.Wait)
+			q = q.sendBack(w)
 		default:
-			a.Trace.HandedOver()
+			w.hold.handedOver = true
 			holdAtLeast(w.hold)
 			return w.hold, nil
 		}
@@ -98,35 +96,36 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 
 // has gives a waiter a hold, and sets what becomes of the seat at the end.
 func (w *waiter) has(h *Hold) {
-	h.view, h.dir, h.policy = w.of.cfg.Client, w.of.cfg.Path, w.of.cfg.Policy
+	h.policy = w.of.cfg.Policy
 	w.hold = h
 }
 
 // addLocked puts a waiter into the line, unless it has its turn at once. It returns how
-// many of ours are ahead. A waiter that has to wait, and must not, is refused.
-func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
-	ahead = len(q.live) + q.line.len()
-	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) {
+// many of ours are ahead.
+func (q *lane) addLocked(w *waiter) (ahead int) {
+	ahead = len(q.live) + len(q.line)
+	for len(q.line) == 0 && w.role == waits && q.serveLocked(w) {
 	}
 	if w.role == waits {
-		q.line.add(w)
+		q.line = append(q.line, w)
+		q.beginWaitLocked(w, ahead)
 	}
-	return ahead, q.refusesLocked(w, wait)
+	return ahead
 }
 
-// refusesLocked takes a waiter out of the line that has no role yet, and must not wait
-// for others.
-func (q *lane) refusesLocked(w *waiter, wait bool) bool {
-	if w.role != waits {
-		return false
-	}
-	w.tries = !wait
+// beginWaitLocked is for a waiter in the line, with so many of ours ahead. If the waiter
+// must not wait for others, it is refused.
+func (q *lane) beginWaitLocked(w *waiter, ahead int) {
 	if w.tries && (q.seat == nil || !q.seat.reading.isShortWaitLocked(w)) {
 		q.line.remove(w)
-		return true
+		seen := q.standingLocked(ahead)
+		if seen.Seen.IsZero() {
+			seen.Err = q.outage
+		}
+		w.role, w.failed = fails, &seen
+	} else {
+		w.ready = make(chan struct{})
 	}
-	w.ready = make(chan struct{})
-	return false
 }
 
 // decideLocked gives the first waiters their roles. It is called after every change
@@ -183,7 +182,6 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 
 // giveLocked takes a waiter off the line, and gives it a role.
 func (q *lane) giveLocked(w *waiter, r role) {
-	w.lastError = q.lastError
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
@@ -205,12 +203,15 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 	}
 	s.parking.stopTimerLocked()
 	w.has(h)
-	q.noteOursLocked(s)
 	q.giveLocked(w, sits)
 }
 
 func (q *lane) newSeatLocked(of *Lock) *Seat {
-	s := &Seat{lane: q, shared: of.isShared()}
+	s := &q.own
+	if s.lane != nil {
+		s = &Seat{}
+	}
+	s.lane, s.shared = q, of.isShared()
 	s.excluding, s.parks = of.excluding(), of.cfg.Readers == "" || s.shared
 	if s.shared {
 		s.reading = &reading{seat: s}
@@ -229,7 +230,6 @@ func (q *lane) vacateLocked(s *Seat) {
 		q.seat = nil
 	}
 	q.live = slices.DeleteFunc(q.live, func(one *Seat) bool { return one == s })
-	q.forgetLocked(s)
 }
 
 // unparkLocked gives a parked seat up.
@@ -253,23 +253,23 @@ func (q *lane) vacate(s *Seat) {
 
 // finishLocked takes a lane that nobody uses out of its set.
 func (q *lane) finishLocked() {
-	if q.seat == nil && len(q.live) == 0 && q.line.len() == 0 && !q.over {
+	if q.seat == nil && len(q.live) == 0 && len(q.line) == 0 && !q.over {
 		q.over = true
 		q.in.remove(q)
 	}
 }
 
-// leave takes a waiter that gives up out of the lane, and returns how many of ours
-// were ahead of it. What it has got meanwhile, it does not keep: a node in the queue goes
-// to the next one, if that would make the same, and a lock that it holds is given back.
-func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
+// leave takes a waiter that gives up out of the lane, and returns what is known of the
+// queue if others were ahead of it. What it has got meanwhile, it does not keep: a node in
+// the queue goes to the next one, if that would make the same, and a lock that it holds is
+// given back.
+func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 	q.mu.Lock()
 	r := w.role
 	switch r {
 	case waits:
-		w.lastError = q.lastError
 		if q.keepsOutLocked(w) {
-			ahead = len(q.live) + q.line.before(w)
+			seen = q.standingLocked(len(q.live) + q.line.before(w))
 		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of
@@ -286,12 +286,12 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	case sits:
 		w.hold.Retire()
 	}
-	return ahead
+	return seen
 }
 
 // sendBack ends a hold that its taker cannot trust. The taker is the first in the line
 // before the seat is vacated, so that none of those behind it gets the next seat.
-func (q *lane) sendBack(w *waiter, wait bool) *lane {
+func (q *lane) sendBack(w *waiter) *lane {
 	h := w.hold
 	q.mu.Lock()
 	if r := h.seat.reading; r != nil {
@@ -299,8 +299,9 @@ func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	}
 	q.addFirstLocked(w)
 	q.mu.Unlock()
-	h.drop()
-	return q.settle(w, wait)
+	h.leaveAll()
+	h.abandon(ErrReleased)
+	return q.settle(w)
 }
 
 // addFirstLocked puts a waiter that had a role in front of all others, unless the lane
@@ -308,28 +309,24 @@ func (q *lane) sendBack(w *waiter, wait bool) *lane {
 func (q *lane) addFirstLocked(w *waiter) {
 	w.role, w.seat, w.hold, w.ready = waits, nil, nil, nil
 	if !q.over {
-		q.line.addFirst(w)
+		q.line = slices.Insert(q.line, 0, w)
 	}
 }
 
 // settle lets a waiter that addFirstLocked has put into the line have its turn, or
-// puts it into another lane if this one was over: then nobody else is in the line. A
-// waiter that has to wait, and must not, is refused.
-func (q *lane) settle(w *waiter, wait bool) *lane {
+// puts it into another lane if this one was over: then nobody else is in the line.
+func (q *lane) settle(w *waiter) *lane {
 	q.mu.Lock()
-	ahead, refused := len(q.live), false
 	isOurs := q.line.before(w) >= 0 || w.role != waits
 	if isOurs {
 		q.decideLocked()
-		refused = q.refusesLocked(w, wait)
+	}
+	if isOurs && w.role == waits {
+		q.beginWaitLocked(w, len(q.live))
 	}
 	q.mu.Unlock()
 	if !isOurs {
-		q, ahead, refused = lanes.arrive(q.key, w, wait)
-	}
-	if refused {
-		seen := q.standingBehind(w, ahead)
-		w.role, w.failed = fails, &seen
+		q, _ = lanes.arrive(q.key, w)
 	}
 	return q
 }
@@ -359,7 +356,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.parking.isAlone()):
 		q.sitLocked(next, s)
 		return stays
-	case next == nil && h.mayPark() && s.parking.isAlone() && s.park():
+	case next == nil && parkedNow.Load() < maxParked && h.mayPark() && s.parking.isAlone() && s.park():
 		s.parking.parkLocked(h.policy.Idle)
 		return stays
 	}

@@ -19,20 +19,18 @@ func arrivals(t *testing.T, of ...*Lock) (*lane, []*waiter) {
 	var q *lane
 	for _, l := range of {
 		w := &waiter{of: l}
-		var refused bool
-		q, _, refused = set.arrive(laneKey{}, w, true)
-		require.False(t, refused)
+		q, _ = set.arrive(laneKey{}, w)
 		all = append(all, w)
 	}
 	return q, all
 }
 
 // comeBack has a waiter that had a role come back to the line.
-func comeBack(q *lane, w *waiter, wait bool) *lane {
+func comeBack(q *lane, w *waiter) *lane {
 	q.mu.Lock()
 	q.addFirstLocked(w)
 	q.mu.Unlock()
-	return q.settle(w, wait)
+	return q.settle(w)
 }
 
 // A waiter gets its role between its arrival and its wait. It need not wait then.
@@ -57,8 +55,8 @@ func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
 		key := laneKey{Key: Key{path: "/" + t.Name()}}
 		q.key = key
 		ahead := &waiter{of: writes}
-		other, _, _ := lanes.arrive(key, ahead, true)
-		require.Same(t, other, comeBack(q, all[0], true))
+		other, _ := lanes.arrive(key, ahead)
+		require.Same(t, other, comeBack(q, all[0]))
 		require.Equal(t, waits, all[0].role)
 		other.stopDriving(ahead)
 		require.NoError(t, other.wait(t.Context(), Attempt{}, all[0], 1))
@@ -74,7 +72,7 @@ func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
 func TestWaiterThatComesBackIsAheadOfThoseThatCameLater(t *testing.T) {
 	q, all := arrivals(t, writes, writes)
 	back := &waiter{of: writes, role: sits}
-	require.Same(t, q, comeBack(q, back, true))
+	require.Same(t, q, comeBack(q, back))
 	q.stopDriving(all[0])
 	require.Equal(t, drives, back.role)
 	require.Equal(t, waits, all[1].role)
@@ -85,11 +83,11 @@ func TestWaiterThatComesBackIsAheadOfThoseThatCameLater(t *testing.T) {
 func TestTryThatComesBackBehindOthersIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, _ := arrivals(t, writes)
-		w := &waiter{of: writes, role: sits}
-		require.Same(t, q, comeBack(q, w, false))
+		w := &waiter{of: writes, role: sits, tries: true}
+		require.Same(t, q, comeBack(q, w))
 		require.Equal(t, fails, w.role)
 		require.NotNil(t, w.failed)
-		require.Zero(t, q.line.len())
+		require.Empty(t, q.line)
 	})
 }
 
@@ -98,19 +96,17 @@ func TestTryThatComesBackBehindOthersIsRefused(t *testing.T) {
 // Promise: A waiter that gives up at the moment of its turn lets the next one enter.
 // Promise: A lock that is handed to a waiter who has left is released.
 func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
-	gone, leave := context.WithCancel(context.Background())
-	leave()
 	t.Run("waits", func(t *testing.T) {
 		q, all := arrivals(t, writes, writes, writes)
-		require.Equal(t, 2, q.leave(gone, all[2]))
-		require.Equal(t, 1, q.leave(gone, all[1]))
-		require.Zero(t, q.line.len())
+		require.Equal(t, 2, q.leave(all[2]).Ahead)
+		require.Equal(t, 1, q.leave(all[1]).Ahead)
+		require.Empty(t, q.line)
 	})
 	t.Run("drives", func(t *testing.T) {
 		q, all := arrivals(t, writes, writes)
-		q.leave(gone, all[0])
+		q.leave(all[0])
 		require.Equal(t, drives, all[1].role)
-		q.leave(gone, all[1])
+		q.leave(all[1])
 		require.True(t, q.over)
 	})
 	t.Run("looks", func(t *testing.T) {
@@ -120,13 +116,13 @@ func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
 			require.NoError(t, err)
 			time.Sleep(time.Second)
 			q, first, second := lease.Hold().seat.lane, &waiter{of: m}, &waiter{of: m}
-			lanes.arrive(q.key, first, true)
-			lanes.arrive(q.key, second, true)
+			lanes.arrive(q.key, first)
+			lanes.arrive(q.key, second)
 			require.Equal(t, looks, first.role)
 			require.Equal(t, waits, second.role, "one look for all")
-			q.leave(gone, first)
+			q.leave(first)
 			require.Equal(t, looks, second.role)
-			q.leave(gone, second)
+			q.leave(second)
 			require.NoError(t, lease.Release(t.Context()))
 		})
 	})
@@ -136,14 +132,14 @@ func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
 			lease, err := m.Acquire(t.Context(), true)
 			require.NoError(t, err)
 			q, w, next := lease.Hold().seat.lane, &waiter{of: m}, &waiter{of: m}
-			lanes.arrive(q.key, w, true)
-			lanes.arrive(q.key, next, true)
+			lanes.arrive(q.key, w)
+			lanes.arrive(q.key, next)
 			require.NoError(t, lease.Release(t.Context()))
 			require.Equal(t, sits, w.role)
-			q.leave(gone, w)
+			q.leave(w)
 			synctest.Wait()
 			require.NotEqual(t, waits, next.role)
-			q.leave(gone, next)
+			q.leave(next)
 			synctest.Wait()
 			require.Empty(t, srv.Children("/l"))
 			require.Zero(t, lanesOf(c))

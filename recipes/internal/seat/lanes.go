@@ -6,9 +6,10 @@ import (
 )
 
 // laneKey identifies the lane that goroutines share. Objects share one if their
-// nodes would be the same.
+// nodes would be the same, in views of the client with one namespace.
 type laneKey struct {
 	Key
+	dir       string // the lock's path in that namespace
 	data      string
 	exactData bool
 	anonymous bool
@@ -17,7 +18,7 @@ type laneKey struct {
 
 func laneKeyOf(l *Lock) laneKey {
 	key := laneKey{
-		Key: l.Key(), data: string(l.cfg.Data), exactData: l.cfg.ExactData,
+		Key: l.Key(), dir: l.cfg.Path, data: string(l.cfg.Data), exactData: l.cfg.ExactData,
 		anonymous: l.cfg.Anonymous, revocable: l.cfg.Revocable,
 	}
 	key.kind = l.cfg.Kinds[0] // the same for both sides of a read/write lock
@@ -35,14 +36,14 @@ type laneSet struct {
 }
 
 // arrive puts a waiter into its lane, and makes that if need be.
-func (s *laneSet) arrive(key laneKey, w *waiter, wait bool) (q *lane, ahead int, refused bool) {
+func (s *laneSet) arrive(key laneKey, w *waiter) (q *lane, ahead int) {
 	for {
 		q = s.find(key)
 		q.mu.Lock()
 		if !q.over {
-			ahead, refused = q.addLocked(w, wait)
+			ahead = q.addLocked(w)
 			q.mu.Unlock()
-			return q, ahead, refused
+			return q, ahead
 		}
 		q.mu.Unlock()
 		s.remove(q) // the goroutine that has ended it is going to do that, and may be slow
@@ -109,50 +110,33 @@ func (s *laneSet) remove(q *lane) {
 	}
 }
 
-// line is a queue that waiters may leave from any position. To find one takes as long
-// as to look at thousands of pointers, which is little: thousands may leave at once.
-type line struct {
-	waiting []*waiter // in the order of arrival
-	alone   int       // how many of them want the lock alone
-}
-
-func (l *line) len() int { return len(l.waiting) }
-
-// add puts a waiter at the end.
-func (l *line) add(w *waiter) { l.insert(len(l.waiting), w) }
-
-// addFirst puts a waiter in front of all others.
-func (l *line) addFirst(w *waiter) { l.insert(0, w) }
-
-func (l *line) insert(at int, w *waiter) {
-	l.waiting = slices.Insert(l.waiting, at, w)
-	if !w.isShared() {
-		l.alone++
-	}
-}
+// line are goroutines that wait, in the order of their arrival. They may leave from any
+// position. To find one takes as long as to look at thousands of pointers, which is little:
+// thousands may leave at once.
+type line []*waiter
 
 // remove takes a waiter out, if it is in the line.
 func (l *line) remove(w *waiter) {
-	at := l.before(w)
-	if at < 0 {
-		return
+	if at := l.before(w); at >= 0 {
+		*l = slices.Delete(*l, at, at+1)
 	}
-	l.waiting = slices.Delete(l.waiting, at, at+1)
-	if !w.isShared() {
-		l.alone--
-	}
-	if len(l.waiting) == 0 {
-		l.waiting = nil
+	if len(*l) == 0 {
+		*l = nil
 	}
 }
 
 // first returns the waiter that came first, or nil.
-func (l *line) first() *waiter {
-	if len(l.waiting) == 0 {
+func (l line) first() *waiter {
+	if len(l) == 0 {
 		return nil
 	}
-	return l.waiting[0]
+	return l[0]
 }
 
 // before returns how many are ahead of a waiter; -1 if it is not in the line.
-func (l *line) before(w *waiter) int { return slices.Index(l.waiting, w) }
+func (l line) before(w *waiter) int { return slices.Index(l, w) }
+
+// hasWriter reports whether one of them wants the lock alone.
+func (l line) hasWriter() bool {
+	return slices.ContainsFunc(l, func(w *waiter) bool { return !w.isShared() })
+}

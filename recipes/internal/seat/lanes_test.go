@@ -105,7 +105,7 @@ func TestArrivalsNeverWaitInALaneThatIsOver(t *testing.T) {
 			defer func() { done <- struct{}{} }()
 			for range arrivals {
 				w := &waiter{of: of}
-				q, _, _ := set.arrive(key, w, true)
+				q, _ := set.arrive(key, w)
 				if ready := readyOf(q, w); ready != nil {
 					<-ready
 				}
@@ -131,10 +131,10 @@ func TestLanesOfOneLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set, all := &laneSet{}, []*lane(nil)
 			for i := range 3 {
-				q, _, _ := set.arrive(laneKey{Key: Key{path: "/m"}, data: string(rune('a' + i))}, &waiter{of: writes}, true)
+				q, _ := set.arrive(laneKey{Key: Key{path: "/m"}, data: string(rune('a' + i))}, &waiter{of: writes})
 				all = append(all, q)
 			}
-			other, _, _ := set.arrive(laneKey{Key: Key{path: "/other"}}, &waiter{of: writes}, true)
+			other, _ := set.arrive(laneKey{Key: Key{path: "/other"}}, &waiter{of: writes})
 			require.Empty(t, set.beside(other))
 			require.ElementsMatch(t, all[1:], set.beside(all[0]))
 			for _, i := range order {

@@ -19,13 +19,6 @@ func (h *Hold) Lead() (stopped <-chan struct{}) {
 	return holder.Done()
 }
 
-// Stop ends the context of a hold that its leader gives up, by Dissolve next.
-func (h *Hold) Stop() {
-	h.seat.mu.Lock()
-	defer h.seat.mu.Unlock()
-	h.end(ErrReleased)
-}
-
 // Lose ends the hold with a cause, and makes its seat Lost.
 func (h *Hold) Lose(cause error) { h.seat.lose(cause) }
 
@@ -39,9 +32,9 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 	if !h.leaveAll() { // another goroutine is releasing the last share
 		return h.AwaitRelease(ctx)
 	}
-	switch cause := context.Cause(h.ctx); {
+	switch cause := context.Cause(h.Context()); {
 	case cause == nil, reason.Is(cause, ErrReleased):
-		h.end(ErrReleased)
+		h.End(ErrReleased)
 		return h.giveUp(ctx)
 	case reason.Is(cause, ErrRevoked), reason.Is(cause, framework.ErrSuspended) && s.session().Context().Err() == nil:
 		h.Stopped()
@@ -57,7 +50,7 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 // Close of the client need not spare the nodes any more.
 func (h *Hold) Stopped() {
 	s := h.seat
-	if cause := context.Cause(h.ctx); cause != nil && !reason.Is(cause, ErrReleased) {
+	if cause := context.Cause(h.Context()); cause != nil && !reason.Is(cause, ErrReleased) {
 		s.lose(cause) // perhaps nothing has called it yet
 	}
 	s.mu.Lock()
@@ -68,9 +61,8 @@ func (h *Hold) Stopped() {
 	}
 }
 
-// AwaitRelease waits until another goroutine has released the last share, and
-// for the nodes if that goroutine did not. The error says why a node may still
-// exist.
+// AwaitRelease waits until another goroutine has released the last share. The error says
+// why a node may still exist.
 func (h *Hold) AwaitRelease(ctx context.Context) error {
 	s := h.seat
 	select {
@@ -79,12 +71,8 @@ func (h *Hold) AwaitRelease(ctx context.Context) error {
 		return reason.OfContext(ctx)
 	}
 	s.mu.Lock()
-	left := s.left
-	s.mu.Unlock()
-	if left == nil || framework.IsRefusal(left) {
-		return left
-	}
-	return s.beginDelete(ctx)() // the client is doing the same
+	defer s.mu.Unlock()
+	return s.left
 }
 
 // Keep takes the nodes from a hold that suspension has ended, for the next
@@ -92,7 +80,7 @@ func (h *Hold) AwaitRelease(ctx context.Context) error {
 // was given up before, or somebody has asked for the leadership.
 func (h *Hold) Keep() bool {
 	s := h.seat
-	s.lose(context.Cause(h.ctx)) // perhaps nothing has called it yet
+	s.lose(context.Cause(h.Context())) // perhaps nothing has called it yet
 	if s.isRequested() || !h.leaveAll() {
 		return false
 	}

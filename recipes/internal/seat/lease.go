@@ -42,10 +42,6 @@ func (l *Lease) held() context.Context { return l.ctx.Context }
 // Context ends when the lease does.
 func (l *Lease) Context() context.Context { return &l.ctx }
 
-// Ended returns why a single lease has ended, or nil if it has not. The cause of
-// its context may be another one: a tracer can end that, and the lease goes on.
-func (l *Lease) Ended() error { return context.Cause(l.life) }
-
 // WithContext returns a copy of ctx that ends with the lease, too.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx)}, l}, ctx)
@@ -56,17 +52,11 @@ func (l *Lease) Holds() []*Hold {
 	if l.hold != nil {
 		return []*Hold{l.hold}
 	}
-	return l.several.holds()
+	return l.several.held
 }
 
 // Path returns the path of the first node.
-func (l *Lease) Path() string {
-	h := l.hold
-	if h == nil {
-		h = l.several.holds()[0]
-	}
-	return h.Path(h.seat.nodes[0])
-}
+func (l *Lease) Path() string { return l.Holds()[0].seat.nodes[0].Path }
 
 // Leases returns the leases that were taken together, or the lease itself.
 func (l *Lease) Leases() []*Lease {
@@ -135,7 +125,7 @@ func (l *Lease) leave() (last, stops bool) {
 	}
 	last = h.leaveLocked()
 	if last && !lost {
-		h.end(ErrReleased)
+		h.endLocked(ErrReleased)
 	}
 	return last, false
 }

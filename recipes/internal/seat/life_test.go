@@ -148,11 +148,13 @@ func TestSeatWithAnotherHolderIsNotRetired(t *testing.T) {
 	withHold(t, func(t *testing.T, w held) {
 		s := w.hold.seat
 		other := s.sit()
-		w.hold.drop()
+		w.hold.leaveAll()
+		w.hold.abandon(ErrReleased)
 		require.Equal(t, Held, s.State())
 		require.NoError(t, other.Context().Err())
 		require.True(t, exists(w.srv, "n"))
-		other.drop()
+		other.leaveAll()
+		other.abandon(ErrReleased)
 		require.Equal(t, Gone, s.State())
 		require.False(t, exists(w.srv, "n"))
 	})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path"
 	"sync/atomic"
 	"time"
 
@@ -87,15 +86,6 @@ func (l *Lock) Key() Key {
 // Path returns the path of the node whose children are the contenders.
 func (l *Lock) Path() string { return l.cfg.Path }
 
-// pathIn returns the path of a node of a lock whose path is dir in a view of the
-// client. The node may have been made in another view.
-func pathIn(dir string, n framework.Created) string {
-	if path.Dir(n.Path) == dir {
-		return n.Path
-	}
-	return znode.Join(dir, path.Base(n.Path))
-}
-
 // HasMinimumHold reports whether the lock stays for a while after a release.
 func (l *Lock) HasMinimumHold() bool { return l.cfg.MinimumHold > 0 }
 
@@ -153,17 +143,13 @@ func (l *Lock) Usable() error {
 
 // Win waits for the lock, or only tries. The caller makes the hold's leases.
 func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
-	if !a.Wait {
-		if err := l.refuseFirst(ctx, a); err != nil {
-			return nil, err
+	if !a.Wait && lanes.lookUp(laneKeyOf(l)) == nil { // otherwise those of our client know more there
+		if r := l.lookFirst(ctx, a, l.lookForTurn); r != nil {
+			return nil, l.Refuse(ctx, r)
 		}
 	}
 	w := &waiter{of: l, tries: !a.Wait}
-	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
-	if refused {
-		seen := q.standingBehind(w, ahead)
-		return nil, l.Refuse(ctx, &seen)
-	}
+	q, ahead := lanes.arrive(laneKeyOf(l), w)
 	return q.serve(ctx, a, w, ahead)
 }
 
@@ -210,8 +196,10 @@ func (l *Lock) notAcquired(r *NotAdmitted) NotAcquired {
 		Op: l.cfg.Op, Path: l.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
 		Own:       r.HolderSession != 0 && r.HolderSession == l.cfg.Client.SessionID(),
 		Reentrant: l.cfg.Reenters != nil && l.cfg.Reenters(r.Holder) && identity.Read(r.HolderData).KeptUntil.IsZero(),
-		Unowned:   r.Unowned,
 		Seen:      r.Seen,
+	}
+	if r.hasRead() && r.HolderSession == 0 {
+		e.Unowned = r.Holder
 	}
 	if !r.Seen.IsZero() {
 		e.Age = time.Since(r.Seen)
@@ -230,17 +218,14 @@ func (l *Lock) ErrorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
 }
 
-// Stand is Win for a candidate that stands for leader. Resume is the node of the
-// leadership before, if the candidate has kept it, or nil. Stand also resumes a node
+// Stand is Win for a candidate that stands for leader. The argument resume is the node of the
+// leadership before, if the candidate has kept it, or else without a path. Stand also resumes a node
 // that is admitted during an interruption, and does not give it up. The error is the
 // driver's own.
-func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
+func (l *Lock) Stand(ctx context.Context, a Attempt, resume framework.Created, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)
-		c.onBlocked, c.recovery.Tell, c.onAbandon = by.OnBlocked, by.OnError, by.OnAbandon
-		if by.Resume != nil {
-			c.node, by.Resume = *by.Resume, nil
-		}
+		c.Candidate, c.recovery.Tell, c.node = by, by.OnError, resume
 		if refusal := c.run(ctx); refusal != nil {
 			return nil, refusal.Err
 		}
@@ -250,15 +235,13 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error
 		if c.own != nil {
 			c.own.watch.Stop() // the next run sets one of its own
 		}
-		node := c.node
-		by.Resume = &node
+		resume = c.node
 	}
 }
 
 // Candidate is what a leader's candidate wants of Stand. Each may be nil.
 type Candidate struct {
-	Resume    *framework.Created
-	OnBlocked func(NotAdmitted)
+	OnBlocked func(NotAdmitted) // it has to wait
 	OnError   func(error)
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
@@ -301,7 +284,7 @@ func Traced(
 func EndOf(h *Hold, err error) locktrace.AcquireEnd {
 	end := locktrace.AcquireEnd{Outcome: outcomeOf(err), Err: err}
 	if h != nil {
-		end.Token = h.seat.token
+		end.Token, end.HandedOver, end.Downgraded = h.seat.token, h.handedOver, h.downgraded
 	}
 	return end
 }

@@ -26,13 +26,13 @@ func (c *contender) step(ctx context.Context) error {
 	}
 	if !c.told {
 		c.told = true
-		c.attempt.Trace.Queued(c.node, now.Ahead, now.Length)
+		c.trace.Queued(c.node, now.Ahead, now.Length)
 	}
 	if now.Blocker == "" {
 		return granted(ctx)
 	}
 	c.noteQueue(now.First, now.Ahead)
-	if !c.attempt.Wait {
+	if !c.waits {
 		c.readHolder(ctx)
 		return errHeld
 	}
@@ -66,9 +66,6 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 func (c *contender) noteQueue(holder string, ahead int) {
 	if holder != c.seen.Holder {
 		c.seen = NotAdmitted{Holder: holder}
-	}
-	if c.seen.Unowned != holder { // it may be gone, and is read again if it is the next ahead
-		c.seen.Unowned = ""
 	}
 	c.seen.Seen, c.seen.Ahead = time.Now(), ahead
 }
@@ -143,18 +140,14 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 		err = c.awaitTurn(ctx, b)
 	}
 	if reason.Is(err, errAgain) {
-		c.attempt.Trace.Woken(isGone(b.watch))
+		c.trace.Woken(isGone(b.watch))
 	}
 	return err
 }
 
 func (c *contender) tellWaiting(b *blocker) {
 	ahead := locktrace.Contender{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
-	holder := ahead
-	if c.seen.Holder != ahead.Node {
-		holder = c.holder()
-	}
-	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: holder})
+	c.trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: c.holder()})
 }
 
 // holder returns what is known of the holder.
@@ -206,7 +199,7 @@ func (c *contender) whenToRead(ctx context.Context) time.Duration {
 // awaitHolder returns nil when we know the holder, or have asked for it. It
 // returns what await does if the wait is over before.
 func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
-	if (c.seen.HasRead() || c.seen.Holder == b.node) && !c.isThird {
+	if (c.seen.hasRead() || c.seen.Holder == b.node) && !c.isThird {
 		return nil
 	}
 	due := time.NewTimer(c.whenToRead(ctx))
@@ -217,13 +210,12 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	under, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer b.watch.AfterFunc(cancel)() // nobody waits for this answer when it is our turn
-	defer c.own.afterChange(cancel)()
 	if c.isThird {
 		c.watchHolder(under)
 	} else {
 		c.readHolder(under)
 	}
-	if c.seen.HasRead() {
+	if c.seen.hasRead() {
 		c.tellBlocked()
 	}
 	return nil
@@ -250,7 +242,7 @@ func (c *contender) watchHolder(ctx context.Context) {
 // readHolder finds out who holds the lock, for the caller's error, unless that is known.
 // The attempt does not fail if that does not work.
 func (c *contender) readHolder(ctx context.Context) {
-	if c.seen.Holder == "" || c.seen.HasRead() {
+	if c.seen.Holder == "" || c.seen.hasRead() {
 		return
 	}
 	data, stat, err := c.lock.cfg.Client.Get(ctx, znode.Join(c.lock.cfg.Path, c.seen.Holder))
@@ -284,12 +276,11 @@ func beyond(ctx context.Context) (under context.Context, answered func(error) er
 
 var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
 
-// noteOwner notes who owns a node ahead. A node that no session owns stays until
+// noteOwner looks at the owner of a node ahead. A node that no session owns stays until
 // somebody deletes it: a tool has made it, or a backup was restored. A contender that
 // waits says so in the log, once for each lock object.
 func (c *contender) noteOwner(node string, stat *zk.Stat) {
-	c.seen.noteOwner(node, stat.EphemeralOwner)
-	if stat.EphemeralOwner != 0 || !c.attempt.Wait || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
+	if stat.EphemeralOwner != 0 || !c.waits || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
 		return
 	}
 	of := &c.lock.cfg

@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
@@ -16,10 +14,8 @@ import (
 // goroutine owns the node then, and deletes it when the time is over. If the client is
 // closed, it leaves the node to the servers.
 type minimumHold struct {
-	hold   *Hold
-	until  time.Time
-	unkeep func()                    // the end of the client need not spare the node any more
-	retell func(ctx context.Context) // tells others of the release, if the release itself could not; or nil
+	hold  *Hold
+	until time.Time
 }
 
 // holdAtLeast begins the minimum hold, if there is one: the end of the client
@@ -29,25 +25,13 @@ func holdAtLeast(h *Hold) {
 		return
 	}
 	m := &minimumHold{hold: h, until: time.Now().Add(h.policy.MinimumHold)}
-	s, n := h.seat, h.seat.nodes[0]
-	m.unkeep = insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, m.until)
+	s := h.seat
 	s.lane.mu.Lock()
 	s.minimum = m
 	s.lane.mu.Unlock()
-}
-
-// waive ends the minimum hold of a seat that is Leaving. A client that is closed has
-// spared the node already, or is about to.
-func waive(s *Seat) {
-	if s.lane == nil || framework.Extend(s.client).Context().Err() != nil {
-		return
-	}
-	s.lane.mu.Lock()
-	m := s.minimum
-	s.lane.mu.Unlock()
-	if m != nil {
-		m.unkeep()
-	}
+	s.mu.Lock()
+	s.keepUntilLocked(m.until)
+	s.mu.Unlock()
 }
 
 // begin parks a seat whose holder releases it for the rest of its minimum hold. It
@@ -61,14 +45,14 @@ func (m *minimumHold) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.session().Context()
-	if s.watched.asked.on || session.Err() != nil || s.watched.ended {
+	if s.watched.asked.hasHappened() || session.Err() != nil || s.watched.ended {
 		return false
 	}
 	if s.state == Lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
 		return false
 	}
 	if s.trusted.Err() != nil && s.watched.begun { // the next Watch replaces a read that the interruption has ended
-		s.watched.begun, s.watched.own = false, nil
+		s.watched.begun = false
 	}
 	s.trusted = session
 	return s.unseatLocked(m.hold)
@@ -87,57 +71,37 @@ func (m *minimumHold) rest(ctx context.Context) {
 }
 
 // tell lets the goroutines of this process and, by the data of the node, all
-// others know that the lock was released and stays. Run does the second if this
-// release cannot wait for it: its context has ended, or there is no connection. Any
-// other error does not matter, because the data is for people. If another client has
+// others know that the lock was released and stays. A release whose context has ended,
+// or that has no connection, leaves the data as it is. If another client has
 // written the node before, that is a request to give the lock up, which run reads.
-// After a lost reply, the write is made again over the same version: it is refused if
-// the first one was applied.
 func (m *minimumHold) tell(ctx context.Context) {
 	s := m.hold.seat
-	q := s.lane
-	q.mu.Lock()
-	if !q.key.exactData {
-		s.data = identity.Kept(s.data, m.until)
-	}
-	q.noteOursLocked(s)
-	q.mu.Unlock()
-	if q.key.exactData {
+	if s.lane.key.exactData {
 		return
 	}
-	write := func(ctx context.Context) error {
-		const unwritten = 0
-		_, err := s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten)
-		return err
-	}
-	if err := write(ctx); err != nil && !framework.IsRefusal(err) {
-		recovery := follow.Recovery{Client: s.client, Ends: framework.IsRefusal}
-		m.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
-	}
+	s.lane.mu.Lock()
+	s.data = identity.Kept(s.data, m.until)
+	s.lane.mu.Unlock()
+	const unwritten = 0
+	_, _ = s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten) // the data is for people: its loss is no failure
 }
 
 // run waits until the minimum hold is over, and deletes the node.
 func (m *minimumHold) run(ctx context.Context) {
 	s := m.hold.seat
-	if m.retell != nil {
-		waiting, over := context.WithCancel(ctx)
-		defer over()
-		framework.Extend(s.client).Go(func(context.Context) { m.retell(waiting) })
-	}
 	timer := time.NewTimer(time.Until(m.until))
 	defer timer.Stop()
+	session := s.session().Context()
 	select {
 	case <-timer.C:
 	case <-s.Requested():
 	case <-s.Over():
-	case <-s.session().Context().Done():
-		if reason.Is(context.Cause(s.session().Context()), framework.ErrClosed) {
-			s.vacate()
-			return
-		}
+	case <-session.Done():
 	case <-ctx.Done():
-		s.vacate()
-		return
 	}
-	s.retire()
+	if ctx.Err() != nil || reason.Is(context.Cause(session), framework.ErrClosed) {
+		s.vacate()
+	} else {
+		s.retire()
+	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"path"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -19,7 +19,15 @@ type parking struct {
 	seat   *Seat
 	others heard       // the watch on the queue, which fires when another contender arrives
 	timer  *time.Timer // unparks the seat when it was idle for too long; nil before that
+	counts bool        // parkedNow counts the seat
 }
+
+// maxParked is how many seats a process parks at most. Each costs the server a node and
+// two watches, and this process some kilobytes.
+const maxParked = 1000
+
+// parkedNow is how many seats are parked.
+var parkedNow atomic.Int32
 
 // heedLocked has a parked seat given up when a watch on the queue fires, and readers
 // re-read the queue before they join.
@@ -35,27 +43,23 @@ func heedLocked(s *Seat, watch *framework.Watch) {
 // isAlone reports whether no other contender has queued since the watch was set.
 func (p *parking) isAlone() bool { return p != nil && !isDone(p.others.watch) }
 
-// parkLocked keeps a seat that is Parked for the next goroutine, for a time. If the
-// client has too many, the seat that was idle for the longest time goes.
+// parkLocked keeps a seat that is Parked for the next goroutine, for a time.
 func (p *parking) parkLocked(idle time.Duration) {
-	s := p.seat
-	s.contended = false
-	s.lane.noteOursLocked(s)
+	p.seat.contended, p.counts = false, true
+	parkedNow.Add(1)
 	if p.timer == nil {
-		p.timer = time.AfterFunc(idle, func() { unpark(s) })
+		p.timer = time.AfterFunc(idle, func() { unpark(p.seat) })
 	} else {
 		p.timer.Reset(idle)
-	}
-	if evicted := parked.add(s); evicted != nil {
-		go unpark(evicted) // its lane's mutex may not be locked while this one is
 	}
 }
 
 // stopTimerLocked is for a seat that is taken, or given up.
 func (p *parking) stopTimerLocked() {
-	if p != nil && p.timer != nil {
+	if p != nil && p.counts {
+		p.counts = false
+		parkedNow.Add(-1)
 		p.timer.Stop()
-		parked.remove(p.seat)
 	}
 }
 
@@ -107,52 +111,4 @@ func watchAlone(ctx context.Context, s *Seat) *framework.Watch {
 func standsAlone(s *Seat, names []string) (there, alone bool) {
 	node := path.Base(s.nodes[0].Path)
 	return slices.Contains(names, node), order.IsAlone(node, names, s.excluding...)
-}
-
-// maxParked is how many parked seats a client keeps. Each costs the server a node and
-// two watches, and this process some kilobytes.
-const maxParked = 1000
-
-// parked are the parked seats of all clients of this process.
-var parked = parkedSeats{byClient: map[framework.Extension][]*Seat{}}
-
-// parkedSeats has the parked seats of each client, the longest idle first, until that is
-// closed. Its mutex may be locked while a lane's is.
-type parkedSeats struct {
-	mu       sync.Mutex                      // protects the following field
-	byClient map[framework.Extension][]*Seat // forget removes a client that is closed
-}
-
-// add adds a seat. If its client has too many now, add takes out the seat that has been
-// idle for the longest time, and returns it.
-func (p *parkedSeats) add(s *Seat) (evicted *Seat) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	client := s.lane.key.client
-	all, known := p.byClient[client]
-	if !known {
-		context.AfterFunc(client.Context(), func() { p.forget(client) })
-	}
-	if len(all) == maxParked {
-		evicted = all[0]
-		all = slices.Delete(all, 0, 1)
-	}
-	p.byClient[client] = append(all, s)
-	return evicted
-}
-
-// remove takes a seat out, unless add has done so.
-func (p *parkedSeats) remove(s *Seat) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	client := s.lane.key.client
-	if at := slices.Index(p.byClient[client], s); at >= 0 {
-		p.byClient[client] = slices.Delete(p.byClient[client], at, at+1)
-	}
-}
-
-func (p *parkedSeats) forget(client framework.Extension) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.byClient, client)
 }

@@ -20,8 +20,7 @@ type Turn struct {
 	Open context.Context // ends with the turn, and also with the context of Take
 	Wanted
 
-	c    *contender
-	left bool // nobody but us watches our node at the gate any more
+	c *contender
 }
 
 // Wanted is what a contender wants of the places: how many, and how many there may be.
@@ -39,13 +38,12 @@ var ErrTurnOver = errors.New("the turn is over")
 // looks. It takes them by one transaction, which also ends the turn: it deletes
 // our node at the gate. So nobody else can have taken a place meanwhile, and if
 // that node is gone, no place is taken. The caller must delete the nodes that are
-// returned.
+// returned. The hold is nil, and the nodes go, if they cannot be trusted by now.
 //
 // A waiter retries through every outage, as a contender does.
 func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
-	l, c, q := t.Of, newContender(t.Of, a), t.Gate.seat.lane
-	t.c, c.node, c.onBlocked = c, t.Gate.seat.nodes[0], q.noteBeyond
-	c.recovery.Tell = func(err error) { q.noteError(t.Open, err) }
+	l, c := t.Of, newContender(t.Of, a)
+	t.c, c.node = c, t.Gate.seat.nodes[0]
 	client := framework.Extend(l.cfg.Client)
 	ctx, t.Open = client.OnError(ctx, c.recovery.Note), client.OnError(t.Open, c.recovery.Note)
 	for {
@@ -55,8 +53,12 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 			c.recovery.Recovered()
 			l.refused.Store(nil)
 			t.Gate.seat.spent.Store(true)
-			q.noteBeyond(NotAdmitted{}) // nobody is in the way any more
-			return t.hold(nodes), nil
+			h := newHold(l, c.data, nil, nodes...)
+			if h == nil { // they cannot be trusted by now
+				deleteInBackground(l.cfg.Client, nodes)
+				c.trace.Distrusted(l.cfg.Client, nodes[0])
+			}
+			return h, nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
 		case !reason.Is(err, errStale) && t.Open.Err() == nil && c.retries(t.Open, err):
@@ -65,23 +67,9 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 			if reason.Is(err, errStale) {
 				err = ErrTurnOver
 			}
-			c.seen.Err = ErrorOf(t.Open, err, c.recovery.LastError())
-			l.noteRefusal(c.seen)
-			return nil, &c.seen
+			return nil, c.refuse(t.Open, err)
 		}
 	}
-}
-
-// hold returns the hold of places that were taken. It is nil, and the nodes go, if
-// they cannot be trusted by now.
-func (t *Turn) hold(nodes []framework.Created) *Hold {
-	l, c := t.Of, t.c
-	h := newHold(l, c.data, nil, nodes...)
-	if h == nil {
-		deleteInBackground(l.cfg.Client, nodes)
-		c.attempt.Trace.Distrusted(l.cfg.Client, nodes[0])
-	}
-	return h
 }
 
 // step looks at the places once. A waiter looks without watches first, because
@@ -89,7 +77,7 @@ func (t *Turn) hold(nodes []framework.Created) *Hold {
 func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 	c := t.c
 	now, err := t.look(false)
-	if err == nil && !now.fits(t.N) && c.attempt.Wait {
+	if err == nil && !now.fits(t.N) && c.waits {
 		now, err = t.look(true)
 		defer now.stop()
 	}
@@ -100,16 +88,15 @@ func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 		return t.take(ctx)
 	}
 	c.noteQueue(firstOf(now.taken, c.lock.cfg.Kinds), len(now.taken))
-	if !c.attempt.Wait {
-		c.readHolder(t.Open)
+	c.readHolder(t.Open)
+	if !c.waits {
 		return nil, errHeld
 	}
-	c.readHolder(t.Open)
-	c.attempt.Trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Holder: c.holder()})
+	c.trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Holder: c.holder()})
 	c.tellBlocked()
 	err = c.await(t.Open, now.changes(), nil)
 	if reason.Is(err, errAgain) {
-		c.attempt.Trace.Woken(false)
+		c.trace.Woken(false)
 	}
 	return nil, err
 }
@@ -127,8 +114,6 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	for i := range ops {
 		ops[i] = framework.CreateOp(t.Of.newNode, t.c.data, asPlace...)
 	}
-	t.Gate.seat.Unwatch()
-	t.left = true
 	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.c.node.Path, framework.AnyVersion))...)
 	var failed *framework.TxnError
 	switch {
@@ -152,7 +137,7 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 type taken struct {
 	taken   []string
 	limit   int
-	watches [3]*framework.Watch // of the places, the limit, and our node at the gate; each may be nil
+	watches [2]*framework.Watch // of the places, and of the limit; each may be nil
 }
 
 func (l taken) fits(n int) bool { return n <= l.limit-len(l.taken) }
@@ -190,12 +175,6 @@ func (t *Turn) look(watch bool) (now taken, err error) {
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
 		now.limit, now.watches[1], err = t.Limit(ctx, watch)
 	}
-	if err == nil && t.left && watch {
-		there := false
-		if there, _, now.watches[2], err = of.Client.ExistsW(ctx, t.c.node.Path); err == nil && !there {
-			err = errStale
-		}
-	}
 	if t.c.node.Session.Context().Err() != nil {
 		err = errStale
 	}
@@ -204,11 +183,5 @@ func (t *Turn) look(watch bool) (now taken, err error) {
 
 // firstOf returns the node of the first contender in a listing, to name it in errors.
 func firstOf(names, kinds []string) string {
-	var first order.Entry
-	for e := range order.InListing(names, kinds...).Each {
-		if first.Node == "" || order.Compare(e, first) < 0 {
-			first = e
-		}
-	}
-	return first.Node
+	return order.StandingOf(order.Entry{}, order.InListing(names, kinds...), order.Exclusive).First
 }

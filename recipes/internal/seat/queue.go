@@ -30,9 +30,8 @@ type Participant struct {
 	Data     []byte
 }
 
-// participantReads is the number of nodes that are read at once, if not with one
-// request.
-const participantReads = 32
+// readsAtOnce is the number of nodes that are read at once, if not with one request.
+const readsAtOnce = 32
 
 // Participants returns the contenders in the order of the queue, and marks
 // those that hold the lock. It leaves out a contender that leaves meanwhile: the
@@ -58,20 +57,15 @@ func (l *Lock) ParticipantsWhere(ctx context.Context, holdersOf func(queue []ord
 		all, there, err := l.readAll(ctx, queue)
 		complete := len(there) == len(queue) || len(there) > 0 && l.cfg.Readers == ""
 		if err != nil || complete || looks == order.MostLooks {
-			return marked(all, holdersOf(there)), err
+			for i, holds := range holdersOf(there) {
+				all[i].Position, all[i].Holder = i, holds
+			}
+			return all, err
 		}
 		if err := follow.Pause(ctx, l.cfg.Client, &vanished); err != nil {
 			return nil, l.ErrorOf(op, err)
 		}
 	}
-}
-
-// marked gives participants their positions, and marks the holders.
-func marked(all []Participant, holders []bool) []Participant {
-	for i := range all {
-		all[i].Position, all[i].Holder = i, holders[i]
-	}
-	return all
 }
 
 // readAll reads the contenders of a queue, and returns those that are there.
@@ -80,13 +74,12 @@ func (l *Lock) readAll(ctx context.Context, queue []order.Entry) (all []Particip
 	for i, e := range queue {
 		paths[i] = znode.Join(l.cfg.Path, e.Node)
 	}
-	reads := follow.ReadsOf(l.cfg.Client, participantReads)
+	reads := follow.ReadsOf(l.cfg.Client, readsAtOnce)
 	reads.Size = order.OwnData
 	err = reads.Each(ctx, paths, func(i int, node insider.NodeRead) error {
-		switch {
-		case node.Err == nil:
+		if node.Err == nil {
 			read[i] = l.participant(queue[i], paths[i], node.Data, node.Stat)
-		case !reason.Is(node.Err, zk.ErrNoNode):
+		} else if !reason.Is(node.Err, zk.ErrNoNode) {
 			return node.Err
 		}
 		return nil
@@ -162,9 +155,6 @@ func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string)
 	return order.InQueue(read), err
 }
 
-// czxidReads is the number of nodes that are read at once.
-const czxidReads = 32
-
 // readCzxids asks the server for the czxids of overflowed contenders, and
 // leaves out those that have gone. Usually there are none, and it sends no
 // request.
@@ -175,7 +165,7 @@ func (l *Lock) readCzxids(ctx context.Context, all []order.Entry) ([]order.Entry
 			unknown = append(unknown, &all[i])
 		}
 	}
-	err := make(follow.Slots, czxidReads).Each(len(unknown), func(i int) error {
+	err := make(follow.Slots, readsAtOnce).Each(len(unknown), func(i int) error {
 		there, stat, err := l.cfg.Client.Exists(ctx, znode.Join(l.cfg.Path, unknown[i].Node))
 		if there {
 			unknown[i].Czxid = stat.Czxid
@@ -185,15 +175,8 @@ func (l *Lock) readCzxids(ctx context.Context, all []order.Entry) ([]order.Entry
 	return slices.DeleteFunc(all, order.Entry.LacksCzxid), err
 }
 
-// recipesByKind names the recipes whose contenders have these names.
-var recipesByKind = map[string]string{
-	"lock-":    "mutex or leader selector",
-	"latch-":   "leader latch",
-	"__READ__": "read/write lock",
-	"__WRIT__": "read/write lock",
-	"lease-":   "semaphore",
-	"__lock__": "kazoo's lock or election",
-}
+// allKinds are the names of the contenders of all recipes.
+var allKinds = []string{"lock-", "latch-", "__READ__", "__WRIT__", "lease-", "__lock__"}
 
 var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
 
@@ -202,21 +185,14 @@ var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
 // update that goes from one recipe to another. A semaphore's nodes are one level
 // further down, in folders, so that only a semaphore lists them.
 func (l *Lock) warnOfOthers(names []string) {
-	if l.warned.Load() {
-		return
-	}
 	of := &l.cfg
 	for _, name := range names {
 		if order.IsNode(name, of.Kinds...) { // usually all are
 			continue
 		}
-		for kind, recipe := range recipesByKind {
-			if order.IsNode(name, kind) && l.warned.CompareAndSwap(false, true) {
-				event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
-					slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
-					slog.String(semconv.Cause, "a contender of another recipe: "+recipe),
-					event.Of(of.Client, znode.Join(of.Path, name)).Path())
-			}
+		if order.IsNode(name, allKinds...) && l.warned.CompareAndSwap(false, true) {
+			event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
+				slog.String(semconv.LockRecipe, of.Recipe), event.Of(of.Client, znode.Join(of.Path, name)).Path())
 		}
 	}
 }

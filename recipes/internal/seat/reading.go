@@ -3,7 +3,6 @@ package seat
 import (
 	"context"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -18,15 +17,19 @@ import (
 // nobody passes it there. It is protected by lane.mu.
 type reading struct {
 	seat      *Seat
-	listed    time.Time // when a listing came that had no writer; zero if there is none, or a watch has fired since
-	closed    bool      // nobody may join any more
-	isLooking bool      // one of the readers looks at the queue
-	isBlocked bool      // the driver has seen that others are ahead
+	listed    time.Time          // when a listing came that had no writer; zero if there is none, or a watch has fired since
+	closed    bool               // nobody may join any more
+	isLooking bool               // one of the readers looks at the queue
+	behind    *framework.Session // in which the driver has seen that others are ahead; or nil
 }
 
 // joinsFor is for how long after a listing readers join: so much longer a writer of
 // another client may wait.
 const joinsFor = 100 * time.Millisecond
+
+// isBlocked reports whether others are ahead of the driver's node. They need not be ahead
+// of one in the next session.
+func (r *reading) isBlocked() bool { return r.behind != nil && r.behind.Context().Err() == nil }
 
 func (r *reading) isClosed() bool { return r != nil && r.closed }
 
@@ -60,35 +63,30 @@ func (r *reading) isShortWaitLocked(w *waiter) bool {
 	if r == nil || !w.isShared() || w.tries && r.seat.lane.outage != nil {
 		return false
 	}
-	if line := &r.seat.lane.line; line.alone > 0 && w != line.first() {
+	if line := r.seat.lane.line; line.hasWriter() && w != line.first() {
 		return false
 	}
 	state := r.seat.State()
-	return state == Held || state == Queueing && !r.isBlocked // Held: one looks, or is about to let all in
+	return state == Held || state == Queueing && !r.isBlocked() // Held: one looks, or is about to let all in
 }
 
-// turnAwayLocked notes that others are ahead of a seat, and refuses waiters in the line
-// that must not wait for them. So many are ahead of the first in the line.
-func (r *reading) turnAwayLocked(seen NotAdmitted, ahead int) {
+// turnAwayLocked notes that others are ahead of a seat, as its driver has seen, and
+// refuses waiters in the line that must not wait for them. So many are ahead of the first
+// in the line.
+func (r *reading) turnAwayLocked(c *contender, ahead int) {
 	if r == nil {
 		return // nobody has waited
 	}
-	r.isBlocked = true
-	q := r.seat.lane
-	for _, w := range slices.Clone(q.line.waiting) {
-		if w.tries {
-			failed := seen
-			failed.Ahead = ahead + q.line.before(w)
-			w.failed = &failed
-			q.giveLocked(w, fails)
-		}
-	}
+	r.behind = c.node.Session
+	seen := c.seen
+	seen.Ahead = ahead
+	r.seat.lane.failLocked(seen, true)
 }
 
 // lookAgain re-reads the queue, for a reader, and finds out whether the seat may be
 // joined still. The reader goes back to the front of the line then. With a policy that
 // parks seats, the listing sets the watch that they need.
-func (r *reading) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
+func (r *reading) lookAgain(ctx context.Context, w *waiter) *lane {
 	s, q := r.seat, r.seat.lane
 	under := WhileConnected(ctx, s.client, s.session())
 	var watch *framework.Watch
@@ -115,5 +113,5 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 	q.addFirstLocked(w)
 	q.decideLocked() // before another change of the queue has it look again
 	q.mu.Unlock()
-	return q.settle(w, wait)
+	return q.settle(w)
 }

@@ -153,10 +153,10 @@ func TestWriterThatLeavesTheLineOpensTheDoor(t *testing.T) {
 		first := acquire(t, readers(c))
 		q := first.won().Hold().seat.lane
 		writer := &waiter{of: writers(c)}
-		lanes.arrive(q.key, writer, true)
+		lanes.arrive(q.key, writer)
 		late := acquire(t, readers(c))
 		require.True(t, late.waits())
-		q.leave(Ended, writer)
+		q.leave(writer)
 		require.False(t, late.waits())
 		require.Equal(t, first.won().Path(), late.won().Path())
 		first.release()

@@ -52,20 +52,15 @@ func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
-// drop ends a hold that nobody has, and waits for nothing.
-func (h *Hold) drop() {
-	h.leaveAll()
-	h.abandon(ErrReleased)
-}
-
 // abandon ends a hold that was lost. The client deletes the nodes in the background,
 // if nobody else holds them. They may keep others waiting for as long as the server
 // keeps the session, but the caller need not wait for their deletion. The cause ends
 // the hold's context if nothing has ended it. That is so if a tracer has ended a
 // lease's context, and only that.
 func (h *Hold) abandon(cause error) {
-	h.end(cause)
+	h.End(cause)
 	h.tellLoss()
+	h.Trace().Released(cause) // unless that was a loss
 	h.seat.unseat(h)
 	h.seat.retire()
 }
@@ -80,7 +75,6 @@ func (s *Seat) retire() {
 		return
 	}
 	s.unwatch()
-	waive(s)
 	if !s.spent.Load() {
 		deleteInBackground(s.client, s.nodes)
 	}
@@ -109,7 +103,6 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unseat(h)
 	s.become(Leaving)
 	s.unwatch()
-	waive(s)
 	defer func() { s.gone(err) }()
 	wait := s.beginDelete(ctx)
 	s.vacate()
@@ -199,11 +192,7 @@ func UnlessDown(ctx context.Context, err error) context.Context {
 }
 
 // Ended is a context that has ended, for clean-up that nobody waits for.
-var Ended = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
+var Ended, _ = context.WithTimeout(context.Background(), 0)
 
 // mayPark reports whether the policy lets the seat stay in the process.
 func (h *Hold) mayPark() bool {
@@ -212,13 +201,12 @@ func (h *Hold) mayPark() bool {
 		s.mayPass() && s.isConnected()
 }
 
-// heedOthers looks at the queue with a watch, if the seat can be parked then: this is the
-// last holder's release. The watch also fires for contenders that have left again: they
+// heedOthers looks at the queue with a watch, if the seat can be parked then. The watch also fires for contenders that have left again: they
 // have found the lock held.
 func (h *Hold) heedOthers(ctx context.Context) {
 	s, q := h.seat, h.seat.lane
 	q.mu.Lock()
-	needed := h.mayPark() && s.parking == nil && s.isLast()
+	needed := h.mayPark() && s.parking == nil
 	q.mu.Unlock()
 	if !needed {
 		return

@@ -20,24 +20,24 @@ type Seat struct {
 	terms
 	data    []byte // of the nodes, which describes their owner
 	lane    *lane  // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
-	shared  bool   // its holders hold the lock together, and with others
 	nodes   []framework.Created
 	one     [1]framework.Created // where nodes are, if there is one
 	token   int64                // for fencing: the czxid of the last node, unless the seat goes on for another one
 	trusted context.Context      // ends when the session cannot be trusted
 	forget  func() bool          // keeps the session from calling trustEnded
+	shared  bool                 // its holders hold the lock together, and with others
+	state   State                // protected by mu
 	spent   atomic.Bool          // the holder has deleted the nodes: the release makes no request
 
 	use // by the goroutines of the client; protected by lane.mu
 
 	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
-	state   State
 	holds   []*Hold
 	first   [1]*Hold // where they are, if there is one
 	own     Hold     // the first of all, so that seat and hold are one allocation
 	over    signal   // the seat is Kept or Gone
 	left    error    // why a node may still exist: the error of the last deletion
-	spared  []func() // take back what spare has done; nil before and after that
+	spared  func()   // takes back what keepUntilLocked has done; may be nil
 	watched watched
 }
 
@@ -120,11 +120,7 @@ func (s *Seat) State() State {
 }
 
 // Over returns a channel that is closed when the seat is Kept or Gone.
-func (s *Seat) Over() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.over.context().Done()
-}
+func (s *Seat) Over() <-chan struct{} { return s.when(&s.over).Done() }
 
 // newHold returns the hold of nodes that were admitted, on a seat that is in no lane. It
 // returns nil if the session was lost, or suspended, between the grant and now; the
@@ -206,13 +202,6 @@ func (s *Seat) unseatLocked(h *Hold) (last bool) {
 	return len(s.holds) == 0
 }
 
-// isLast reports whether the seat has no more than one holder.
-func (s *Seat) isLast() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.holds) <= 1
-}
-
 // session returns the session of the nodes.
 func (s *Seat) session() *framework.Session { return s.nodes[0].Session }
 
@@ -246,7 +235,7 @@ func (s *Seat) isTrustOver() bool {
 func (s *Seat) mayPass() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.isAliveLocked() && !s.watched.asked.on
+	return s.isAliveLocked() && !s.watched.asked.hasHappened()
 }
 
 // trustEnded hears from the session that it has ended, after the contexts of all
@@ -259,14 +248,17 @@ func (s *Seat) trustEnded(trusted context.Context) { s.lose(context.Cause(truste
 // still works.
 func (s *Seat) lose(cause error) {
 	s.mu.Lock()
-	if s.isRestingLocked() && reason.Is(cause, framework.ErrSuspended) || !s.becomeLocked(Lost) {
+	// A seat that stays for its minimum hold is trusted as long as its session lives, and an
+	// interruption may be told late.
+	rests := s.state == Parked && s.trusted == s.session().Context()
+	if rests && reason.Is(cause, framework.ErrSuspended) || !s.becomeLocked(Lost) {
 		s.mu.Unlock()
 		return
 	}
 	s.spareLocked(cause)
 	holds := slices.Clone(s.holds)
 	for _, h := range holds {
-		h.end(cause)
+		h.endLocked(cause)
 	}
 	s.mu.Unlock()
 	s.vacate()
@@ -276,12 +268,6 @@ func (s *Seat) lose(cause error) {
 	if len(holds) == 0 {
 		s.retire()
 	}
-}
-
-// isRestingLocked reports whether the seat stays for its minimum hold. It is trusted as
-// long as its session lives then, and an interruption may be told late.
-func (s *Seat) isRestingLocked() bool {
-	return s.state == Parked && s.trusted == s.session().Context()
 }
 
 // spareLocked has Close of the client leave the nodes of a seat that is lost to the
@@ -294,28 +280,34 @@ func (s *Seat) isRestingLocked() bool {
 // lost to the servers anyway. A lease that Close itself ends is not spared.
 func (s *Seat) spareLocked(cause error) {
 	switch {
-	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1:
-		return
-	case reason.Is(cause, framework.ErrSessionLost), reason.Is(cause, framework.ErrClosed):
-		return
-	case !slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.ctx), ErrReleased) }):
+	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1,
+		reason.Is(cause, framework.ErrSessionLost), reason.Is(cause, framework.ErrClosed),
+		!slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.contextLocked()), ErrReleased) }):
 		return
 	}
-	until := time.Now().Add(s.session().SafetyMargin())
+	s.keepUntilLocked(time.Now().Add(s.session().SafetyMargin()))
+}
+
+// keepUntilLocked has Close of the client leave the nodes to the servers until a time.
+func (s *Seat) keepUntilLocked(until time.Time) {
 	for _, n := range s.nodes {
-		s.spared = append(s.spared, insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until))
+		takeBack, others := insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until), s.spared
+		s.spared = func() {
+			takeBack()
+			if others != nil {
+				others()
+			}
+		}
 	}
 }
 
-// holdersStoppedLocked takes back what spareLocked has done. A client that is closed
+// holdersStoppedLocked takes back what keepUntilLocked has done. A client that is closed
 // has spared the nodes already, or is about to.
 func (s *Seat) holdersStoppedLocked() {
 	if s.spared == nil || framework.Extend(s.client).Context().Err() != nil {
 		return
 	}
-	for _, takeBack := range s.spared {
-		takeBack()
-	}
+	s.spared()
 	s.spared = nil
 }
 

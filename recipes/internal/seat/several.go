@@ -11,7 +11,7 @@ import (
 // several are leases that were taken together, as one.
 type several struct {
 	leases []*Lease
-	held   *holdList            // the holds of all leases
+	held   []*Hold              // the holds of all leases
 	stop   []context.CancelFunc // end the merged contexts, and what listens for requests
 	base   context.Context      // has the caller's values
 
@@ -36,9 +36,9 @@ func Several(ctx context.Context) *Lease {
 func (l *Lease) Add(one *Lease) {
 	s := l.several
 	s.leases = append(s.leases, one)
+	s.held = slices.Concat(s.held, one.Holds())
 	for _, h := range one.Holds() {
-		s.held = &holdList{h, s.held}
-		unlisten := context.AfterFunc(h.seat.requests(), s.ask)
+		unlisten := context.AfterFunc(h.seat.when(&h.seat.watched.asked), s.ask)
 		s.stop = append(s.stop, func() { unlisten() }) // the seat may stay held, by a lease that one has re-entered
 	}
 	life, forget := endingWith(one.life, l.life)
@@ -79,16 +79,9 @@ func (l *Lease) Client() *framework.Client {
 
 func (s *several) valuesOf(ctx context.Context) context.Context { return underHolds{ctx, s.held} }
 
-func (s *several) holds() (all []*Hold) {
-	for _, l := range s.leases {
-		all = append(all, l.Holds()...)
-	}
-	return all
-}
-
 // Requested is closed when somebody asks for one of the locks.
 func (s *several) Requested() <-chan struct{} {
-	for _, h := range s.holds() {
+	for _, h := range s.held {
 		h.seat.Watch()
 	}
 	return s.asked.Done()

@@ -106,9 +106,9 @@ func TestThirdInTheQueue(t *testing.T) {
 			withThree(t, func(t *testing.T, q *three) {
 				do(t, q)
 				lease := q.third.won()
-				require.NoError(t, lease.Ended())
+				require.NoError(t, context.Cause(lease.Context()))
 				time.Sleep(2 * time.Second)
-				require.NoError(t, lease.Ended())
+				require.NoError(t, context.Cause(lease.Context()))
 				require.Len(t, q.srv.Children("/l"), 1)
 				q.third.release()
 				require.Empty(t, q.srv.Children("/l"))

@@ -22,7 +22,6 @@ func TestNoTracerNoAllocation(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		during, told := trace.StartAcquire(ctx, what)
 		told.QueuedLocally(1)
-		told.HandedOver()
 		if told.Link() != nil || during != ctx {
 			panic("somebody is told")
 		}

@@ -31,35 +31,6 @@ type refusal struct {
 	seen NotAdmitted
 }
 
-// refusalOf returns a refusal without its error. That may have a cause of the
-// caller's, who decides how long it is in memory.
-func refusalOf(at time.Time, seen NotAdmitted) *refusal {
-	seen.Err = nil
-	return &refusal{at, seen}
-}
-
-// noteRefusal notes that an attempt has ended without a grant. It may not have
-// seen the queue.
-func (l *Lock) noteRefusal(seen NotAdmitted) {
-	if !seen.Seen.IsZero() {
-		l.refused.Store(refusalOf(time.Now(), seen))
-	}
-}
-
-// refuseFirst refuses an attempt that does not wait by a look, if the last attempt was
-// refused, too. It returns nil if the attempt has to come to the lane: those of our
-// client know more there.
-func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
-	if lanes.lookUp(laneKeyOf(l)) != nil {
-		return nil
-	}
-	r := l.lookFirst(ctx, a, l.lookForTurn)
-	if r == nil {
-		return nil
-	}
-	return l.Refuse(ctx, r)
-}
-
 // lookAt judges a listing of a lock's path. It returns errHeld if others are ahead.
 type lookAt func(ctx context.Context, c *contender, names []string, parent *zk.Stat) error
 
@@ -68,7 +39,6 @@ type lookAt func(ctx context.Context, c *contender, names []string, parent *zk.S
 func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitted {
 	last := l.refused.Load()
 	if last == nil || time.Since(last.at) >= looksLast {
-		l.refused.CompareAndSwap(last, nil)
 		return nil
 	}
 	c := newContender(l, a)
@@ -78,9 +48,9 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 	case err == nil:
 		l.warnOfOthers(names)
 		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next look need not read the same holder
-			c.seen.RecallHolder(last.seen)
+			c.seen.recallHolder(last.seen)
 			c.readHolder(ctx)
-			l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
+			l.refused.CompareAndSwap(last, &refusal{last.at, c.seen})
 		}
 	case reason.Is(err, zk.ErrNoNode):
 		err = nil

@@ -19,13 +19,11 @@ import (
 // A goroutine runs only while a node is read: a client may hold thousands of
 // locks.
 type watched struct {
-	own    *ownWatch   // the watch of the contender; may be nil
-	unheed func() bool // keeps own from beginning the watch; may be nil
-	delay  *time.Timer // begins the watch; nil when it has begun
-	set    []heard     // one of each node
-	begun  bool
-	ended  bool // the nodes are given up, or not trusted any more
-	kept   bool // the nodes stay, and another seat watches them
+	delay *time.Timer // begins the watch; nil if the contender has set it
+	set   []heard     // one of each node
+	begun bool
+	ended bool // the nodes are given up, or not trusted any more
+	kept  bool // the nodes stay, and another seat watches them
 
 	asked    signal // somebody asks for the lock
 	byOthers signal // somebody asks by way of the server
@@ -39,30 +37,24 @@ type heard struct {
 	forget func() bool
 }
 
-func (h heard) stop() {
-	if h.watch != nil {
-		h.forget()
-		h.watch.Stop()
-	}
-}
-
 // watchAfter is how long a lock is held before its holder watches its own
 // nodes. So a short critical section does not pay for a watch.
 const watchAfter = time.Second
 
-// beginWatch has the nodes watched after a second, or as soon as the contender's
-// watch fires. It may be about to. That costs no request.
+// beginWatch has the nodes watched after a second, or by the contender's watch, which
+// costs no request.
 func (s *Seat) beginWatch(own *ownWatch) {
 	s.mu.Lock()
-	s.watched.own = own
-	if s.state == Held { // otherwise it is lost already
+	if s.watched.begun = own != nil; own != nil {
+		s.watched.set = make([]heard, 1)
+	} else {
 		s.watched.delay = time.AfterFunc(watchAfter, s.Watch)
-		if own != nil {
-			s.watched.unheed = own.watch.AfterFunc(s.Watch)
-		}
 	}
 	s.mu.Unlock()
-	if s.revocable {
+	switch {
+	case own != nil:
+		s.heed(0, own.data, own.watch)
+	case s.revocable:
 		s.Watch()
 	}
 }
@@ -71,29 +63,15 @@ func (s *Seat) beginWatch(own *ownWatch) {
 func (s *Seat) Watch() {
 	s.mu.Lock()
 	w := &s.watched
-	if w.begun || w.ended {
-		s.mu.Unlock()
-		return
+	begins := !w.begun && !w.ended
+	if begins {
+		w.begun, w.set = true, make([]heard, len(s.nodes))
 	}
-	w.begun = true
-	w.unwatchLocked()
-	w.set = make([]heard, len(s.nodes))
-	own := w.own
 	s.mu.Unlock()
 	for i := range s.nodes {
-		s.look(i, own)
-	}
-}
-
-// unwatchLocked is for whoever begins to watch, or never will.
-func (w *watched) unwatchLocked() {
-	if w.delay != nil {
-		w.delay.Stop()
-		w.delay = nil
-	}
-	if w.unheed != nil {
-		w.unheed()
-		w.unheed = nil
+		if begins {
+			s.look(i)
+		}
 	}
 }
 
@@ -107,50 +85,49 @@ func (s *Seat) Unwatch() {
 }
 
 func (s *Seat) endWatchLocked() {
-	w := &s.watched
-	w.unwatchLocked()
-	w.ended = true
+	if s.watched.delay != nil {
+		s.watched.delay.Stop()
+	}
+	for _, h := range s.watched.set {
+		if h.watch != nil {
+			h.forget()
+		}
+	}
+	s.watched.ended = true
 }
 
-// keepNodes is Unwatch for nodes that stay. It removes their watches. That is also
-// the contender's, if nobody has begun to watch.
+// keepNodes is Unwatch for nodes that stay. It removes their watches.
 func (s *Seat) keepNodes() {
 	s.mu.Lock()
 	s.endWatchLocked()
-	w := &s.watched
-	set, own := w.set, w.own
-	w.kept, w.set = true, nil
+	set := s.watched.set
+	s.watched.kept, s.watched.set = true, nil
 	s.mu.Unlock()
 	for _, h := range set {
-		h.stop()
-	}
-	if own != nil {
-		own.watch.Stop()
+		if h.watch != nil {
+			h.watch.Stop()
+		}
 	}
 }
 
 // look reads a node, and does so again after each change.
-func (s *Seat) look(i int, own *ownWatch) {
-	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i, own) })
+func (s *Seat) look(i int) {
+	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i) })
 }
 
 // watch reads a node until there is a watch on it. ctx ends with the client. When
 // the session ends, its watches may say so before the seat is lost. A holder
 // that may not read its own node keeps its lock, and goes on trying. So does one
 // whose credentials are refused: the session may survive that.
-func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
+func (s *Seat) watch(ctx context.Context, i int) {
 	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}
 	for s.mayWatch() {
-		data, watch, err := s.read(ctx, s.nodes[i].Path, own)
-		own = nil
+		data, _, watch, err := s.client.GetW(ctx, s.nodes[i].Path)
 		switch {
 		case err == nil:
-			if IsRevocation(data) {
-				s.request(true)
-			}
-			s.lookAfter(watch, i)
+			s.heed(i, data, watch)
 			return
 		case reason.Is(err, zk.ErrNoNode):
 			s.NodeDeleted()
@@ -162,15 +139,6 @@ func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
 	}
 }
 
-// read reads a node and watches it, unless a contender has done so.
-func (s *Seat) read(ctx context.Context, path string, own *ownWatch) ([]byte, *framework.Watch, error) {
-	if own != nil {
-		return own.data, own.watch, nil
-	}
-	data, _, watch, err := s.client.GetW(ctx, path)
-	return data, watch, err
-}
-
 // mayWatch reports whether the nodes are the seat's, and trusted. If not, one of them
 // may be gone because of the session's end.
 func (s *Seat) mayWatch() bool {
@@ -179,18 +147,21 @@ func (s *Seat) mayWatch() bool {
 	return s.isAliveLocked() && s.session().Context().Err() == nil
 }
 
-// lookAfter has a node read again when its watch fires. That it does for any
-// change; the next read tells which. The event of a deletion is not enough to end a
-// hold: the end of the session deletes the node, too, and a server may send that event
-// before it hangs up. The read tells that the session is lost.
-func (s *Seat) lookAfter(watch *framework.Watch, i int) {
+// heed looks at the data of a node, and has the node read again when the watch fires. That
+// it does for any change; the next read tells which. The event of a deletion is not enough
+// to end a hold: the end of the session deletes the node, too, and a server may send that
+// event before it hangs up. The read tells that the session is lost.
+func (s *Seat) heed(i int, data []byte, watch *framework.Watch) {
+	if IsRevocation(data) {
+		s.request(true)
+	}
 	s.mu.Lock()
 	kept := s.watched.kept
 	if !kept {
 		s.watched.set[i] = heard{watch, watch.AfterFunc(func() {
 			watch.Stop()
 			if s.mayWatch() {
-				s.look(i, nil)
+				s.look(i)
 			}
 		})}
 	}
@@ -237,30 +208,27 @@ func (s *Seat) request(byOthers bool) {
 func (s *Seat) isRequested() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.watched.asked.on
+	return s.watched.asked.hasHappened()
 }
 
 // Requested is closed when somebody has asked for the lock. The first call
 // begins to watch the nodes for that, and also notices earlier requests.
 func (s *Seat) Requested() <-chan struct{} {
 	s.Watch()
-	return s.requests().Done()
-}
-
-// requests returns a context whose end says that somebody asks for the lock.
-// Most locks are given up before anybody waits for that.
-func (s *Seat) requests() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.watched.asked.context()
+	return s.when(&s.watched.asked).Done()
 }
 
 // RequestedByOthers is Requested without the calls of Request in this process.
 func (s *Seat) RequestedByOthers() <-chan struct{} {
 	s.Watch()
+	return s.when(&s.watched.byOthers).Done()
+}
+
+// when returns a context that ends with a signal of the seat.
+func (s *Seat) when(what *signal) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.watched.byOthers.context().Done()
+	return what.context()
 }
 
 // ownWatch is the watch of a contender on its own node, with the data that the
@@ -275,12 +243,7 @@ type ownWatch struct {
 
 // isSet reports whether the watch is there, and nothing has happened to the node
 // since it was set.
-func (w *ownWatch) isSet() bool {
-	if w == nil {
-		return false
-	}
-	return !isDone(w.watch)
-}
+func (w *ownWatch) isSet() bool { return w != nil && !isDone(w.watch) }
 
 // changed is closed when something has happened to the node. It is nil if there
 // is no watch.
@@ -291,37 +254,27 @@ func (w *ownWatch) changed() <-chan struct{} {
 	return w.watch.Done()
 }
 
-// afterChange calls f when something has happened to the node, unless the function
-// returned is called before.
-func (w *ownWatch) afterChange(f func()) (stop func() bool) {
-	if w == nil {
-		return func() bool { return false }
-	}
-	return w.watch.AfterFunc(f)
-}
-
 // signal is something that happens once. Few wait for it, so that it has a context only
-// when somebody asks. The mutex of its owner protects it.
+// when somebody asks, or when it has happened. The mutex of its owner protects it.
 type signal struct {
-	on  bool            // it has happened
 	ctx context.Context // ends then
 	end context.CancelFunc
 }
 
 func (s *signal) happen() {
-	s.on = true
 	if s.end != nil {
 		s.end()
+	} else {
+		s.ctx = Ended
 	}
 }
+
+func (s *signal) hasHappened() bool { return s.ctx != nil && s.ctx.Err() != nil }
 
 // context returns a context that ends when it happens.
 func (s *signal) context() context.Context {
 	if s.ctx == nil {
 		s.ctx, s.end = context.WithCancel(context.Background())
-		if s.on {
-			s.end()
-		}
 	}
 	return s.ctx
 }

@@ -17,9 +17,7 @@ var hookStartAcquire = framework.NewHookKind[locktrace.HookStartAcquire]()
 type Acquire struct {
 	hold Hold // here, so that both are one allocation
 
-	to         []locktrace.AcquireTracer // the hooks' answers
-	handedOver bool
-	downgraded bool
+	to []locktrace.AcquireTracer // the hooks' answers
 }
 
 // StartAcquire reports the begin of an acquire, and returns the context for the rest of
@@ -54,10 +52,7 @@ func (t *Acquire) tell(call func(locktrace.AcquireTracer)) {
 
 // Ended tells how the acquire ended.
 func (t *Acquire) Ended(end locktrace.AcquireEnd) {
-	if t != nil {
-		end.HandedOver, end.Downgraded = t.handedOver, t.downgraded
-		t.tell(func(to locktrace.AcquireTracer) { to.Ended(end) })
-	}
+	t.tell(func(to locktrace.AcquireTracer) { to.Ended(end) })
 }
 
 // Link returns the entries that identify the acquire's trace in its nodes.
@@ -76,20 +71,6 @@ func (t *Acquire) Link() map[string]string {
 // the client before it.
 func (t *Acquire) QueuedLocally(ahead int) {
 	t.tell(func(to locktrace.AcquireTracer) { to.QueuedLocally(ahead) })
-}
-
-// HandedOver notes, for the end, that another goroutine passed the lock on.
-func (t *Acquire) HandedOver() {
-	if t != nil {
-		t.handedOver = true
-	}
-}
-
-// Downgraded notes, for the end, that a reader took its writer's place.
-func (t *Acquire) Downgraded() {
-	if t != nil {
-		t.downgraded = true
-	}
 }
 
 // Distrusted reports a node that was admitted and is given up because of an

@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -43,21 +44,14 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 		return &Hold{of: of, what: what, ctx: held}, held
 	}
 	h := &acquired.hold
-	h.of, h.what = of, what
-	h.ctx = h.startAll(held, acquired.to)
-	return h, h.ctx
-}
-
-// startAll reports the hold to the hooks that follow the acquire, and returns the context
-// to work in. A hook may return a nil tracer, and a nil context.
-func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
-	for _, acquired := range all {
-		if to := acquired.StartHold(h.what); to != nil {
+	h.of, h.what, h.ctx = of, what, held
+	for _, t := range acquired.to { // a hook may return a nil tracer, and a nil context
+		if to := t.StartHold(what); to != nil {
 			h.to = append(h.to, to)
-			work = cmp.Or(to.Context(work), work)
+			h.ctx = cmp.Or(to.Context(h.ctx), h.ctx)
 		}
 	}
-	return work
+	return h, h.ctx
 }
 
 // isTraced reports whether there is a hook to call.
@@ -172,24 +166,21 @@ func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 }
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
-	logger := framework.Extend(h.of.Client).Logger()
-	if logger.Handler() == slog.DiscardHandler {
-		return
-	}
-	level := slog.LevelWarn
+	lost := event.Kind{Warn: "lock lost"}
 	if kind == locktrace.EndClientClosed { // the user wanted that
-		level = slog.LevelInfo
+		lost = event.Kind{Info: lost.Warn}
 	}
-	var attrs []slog.Attr
-	if h.of.Name != "" {
-		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
-	}
-	attrs = append(attrs,
-		slog.String(semconv.LockPath, framework.Extend(h.of.Client).FullPath(h.of.Path)),
+	attrs := []slog.Attr{
 		slog.String(semconv.LockRecipe, h.of.Recipe),
 		slog.String(semconv.LockNode, path.Base(h.what.Node)),
 		slog.Int64(semconv.LockToken, h.what.Token),
 		slog.String(semconv.LockEnd, string(kind)),
-		slog.Any(semconv.Cause, cause))
-	insider.Of(h.of.Client).Emit(func() { logger.LogAttrs(h.ctx, level, "lock lost", attrs...) })
+		event.Cause(cause),
+	}
+	if h.of.Name != "" {
+		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
+	}
+	of := event.OfLock(h.of.Client, h.of.Path)
+	of.Work = h.ctx
+	of.Emit(lost, nil, attrs...)
 }
