@@ -80,6 +80,9 @@
 //     the session that opened the barrier has ended, or until a Java member leaves, which
 //     closes the barrier for all. Members inside then wait in their Leave until that
 //     member enters, or gives up.
+//   - Two members that come while the last member leaves may take each other to be
+//     inside. If one of them enters just before the last member closes the barrier, and
+//     the other one does not, the first waits for the other in its Leave.
 //   - A Java member that crashes inside may leave the node "ready" behind, and the
 //     next Java member enters alone then. A Go member deletes such a node if there is
 //     no other member. A "ready" that a Go member created ends with its session.
