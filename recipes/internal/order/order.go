@@ -155,7 +155,7 @@ func parseSequence(s string) (int32, bool) {
 	if err != nil || s[0] == '+' || negative && n == 0 {
 		return 0, false
 	}
-	return int32(n), len(s) == sequenceWidth || digits[0] != '0' // longer numbers need no zeros
+	return int32(n), len(s) == sequenceWidth || len(s) > sequenceWidth && digits[0] != '0' // longer numbers need no zeros
 }
 
 // Sort puts entries of one parent in the order of admission. It reports false,
