@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"math"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +23,7 @@ var _ fencesql.Lease = (*locks.Lease)(nil)
 func TestStaleWriteIsRefused(t *testing.T) {
 	for name, write := range ways {
 		t.Run(name, func(t *testing.T) {
-			db := newDatabase(t)
+			db, _ := newDatabase(t)
 			require.NoError(t, write(db, held(5), "first"))
 			require.NoError(t, write(db, held(7), "second"))
 
@@ -40,7 +43,7 @@ func TestStaleWriteIsRefused(t *testing.T) {
 func TestEqualTokenIsAdmitted(t *testing.T) {
 	for name, write := range ways {
 		t.Run(name, func(t *testing.T) {
-			db := newDatabase(t)
+			db, _ := newDatabase(t)
 			require.NoError(t, write(db, held(5), "first"))
 			require.NoError(t, write(db, held(5), "first"), "the same value")
 			require.ErrorIs(t, write(db, held(4), "late"), fencesql.ErrStale)
@@ -50,35 +53,45 @@ func TestEqualTokenIsAdmitted(t *testing.T) {
 	}
 }
 
-// Promise: no statement is sent under a lease that has ended.
+// Promise: no statement is sent under a lease that has ended, even if it ended while the
+// write waited for a connection of the pool.
 func TestEndedLeaseSendsNothing(t *testing.T) {
+	ways := maps.Clone(ways)
+	delete(ways, "raise") // its caller has begun the transaction
+	ways["exec on Postgres"] = func(db *sql.DB, l fencesql.Lease, _ string) error {
+		table := fencesql.Table{Dialect: fencesql.Postgres, Name: "fence", Key: "resource"}
+		_, err := table.Exec(context.Background(), db, l, "register", "DELETE FROM register")
+		return err
+	}
 	for name, write := range ways {
-		if name == "raise" {
-			continue // its caller has begun the transaction
-		}
-		t.Run(name, func(t *testing.T) {
-			db := newDatabase(t)
-			require.NoError(t, db.Close()) // any statement would be an error
-			err := write(db, lost(5), "late")
-			require.ErrorIs(t, err, errLost)
-			require.EqualError(t, err, "fencesql: the lease of /lock/of-f has ended: lost")
+		synctest.Test(t, func(t *testing.T) {
+			c, db := newConnector(t)
+			db.SetMaxOpenConns(1)
+			require.EqualError(t, write(db, lost(5), "late"), "fencesql: the lease of /lock/of-f has ended: lost", name)
+
+			conn, err := db.Conn(t.Context())
+			require.NoError(t, err)
+			ctx, lose := context.WithCancelCause(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- write(db, lease{ctx, 5}, "late") }()
+			synctest.Wait()
+			lose(errLost)
+			require.NoError(t, conn.Close())
+			require.ErrorIs(t, <-done, errLost, name)
+			require.Zero(t, c.statements, name)
 		})
 	}
-	db := newDatabase(t)
+	db, _ := newDatabase(t)
 	tx, err := db.Begin()
 	require.NoError(t, err)
 	require.NoError(t, tx.Rollback())
 	require.ErrorIs(t, guards.Raise(t.Context(), tx, lost(5), "register"), errLost)
-	require.NoError(t, db.Close())
-	onPostgres := fencesql.Table{Dialect: fencesql.Postgres, Name: "fence", Key: "resource"}
-	_, err = onPostgres.Exec(t.Context(), db, lost(5), "register", "DELETE FROM register")
-	require.ErrorIs(t, err, errLost)
 }
 
 // Promise: Within rolls back if its function fails or panics, or if the lease ends
 // while the function runs.
 func TestWithinRollsBack(t *testing.T) {
-	db := newDatabase(t)
+	db, _ := newDatabase(t)
 	ctx, lose := context.WithCancelCause(t.Context())
 	broken := errors.New("broken")
 	within := func(l lease, end func() error) error {
@@ -97,7 +110,7 @@ func TestWithinRollsBack(t *testing.T) {
 
 // Promise: a batch is written as a whole, or not at all.
 func TestBatchIsAllOrNone(t *testing.T) {
-	db := newDatabase(t)
+	db, _ := newDatabase(t)
 	columns := []string{"id", "value"}
 	require.NoError(t, registers.Upsert(t.Context(), db, held(7), columns, []any{2, "second"}))
 	err := registers.Upsert(t.Context(), db, held(6), columns, []any{1, "late"}, []any{2, "late"}, []any{3, "late"})
@@ -109,7 +122,7 @@ func TestBatchIsAllOrNone(t *testing.T) {
 }
 
 func TestExecCountsRows(t *testing.T) {
-	db := newDatabase(t)
+	db, _ := newDatabase(t)
 	rows, err := guards.Exec(t.Context(), db, held(5), "register", "INSERT INTO register (id, value) VALUES (?, ?), (?, ?)", 8, "a", 9, "b")
 	require.NoError(t, err)
 	require.EqualValues(t, 2, rows)
@@ -123,7 +136,7 @@ func TestExecCountsRows(t *testing.T) {
 }
 
 func TestUpdateOfNoRow(t *testing.T) {
-	db := newDatabase(t)
+	db, _ := newDatabase(t)
 	err := registers.Update(t.Context(), db, held(5), 42, "value = ?", "x")
 	require.ErrorIs(t, err, sql.ErrNoRows)
 	require.EqualError(t, err, "fencesql: register 42: sql: no rows in result set")
@@ -133,11 +146,40 @@ func TestUpdateOfNoRow(t *testing.T) {
 func TestRowWithoutTokenIsRefused(t *testing.T) {
 	for _, way := range []string{"update", "upsert", "batch"} {
 		t.Run(way, func(t *testing.T) {
-			db := newDatabase(t)
+			db, _ := newDatabase(t)
 			_, err := db.Exec("UPDATE register SET fence_token = NULL")
 			require.NoError(t, err)
 			require.ErrorIs(t, ways[way](db, held(5), "first"), fencesql.ErrStale)
 			require.Empty(t, value(t, db))
+		})
+	}
+}
+
+// An owner that is NULL, against the schema, does not hide the tokens.
+func TestRowWithoutOwnerIsFenced(t *testing.T) {
+	for _, way := range []string{"update", "upsert", "batch"} {
+		t.Run(way, func(t *testing.T) {
+			db, _ := newDatabase(t)
+			_, err := db.Exec("UPDATE register SET fence_token = 7, fence_owner = NULL")
+			require.NoError(t, err)
+			require.EqualError(t, ways[way](db, held(5), "late"), "stale fencing token: 5 of /lock/of-f, after 7 of ")
+			require.NoError(t, ways[way](db, held(8), "next"))
+		})
+	}
+}
+
+// Promise: a lease without a token is refused. A new row has the token 0, which two
+// such leases would pass.
+func TestTokenThatIsNotPositiveIsRefused(t *testing.T) {
+	for name, write := range ways {
+		t.Run(name, func(t *testing.T) {
+			db, _ := newDatabase(t)
+			for _, token := range []int64{0, -1} {
+				require.ErrorContains(t, write(db, held(token), "unfenced"), "is no fencing token")
+			}
+			require.Empty(t, value(t, db))
+			require.NoError(t, write(db, held(math.MaxInt64), "last"))
+			require.ErrorIs(t, write(db, held(math.MaxInt64-1), "late"), fencesql.ErrStale)
 		})
 	}
 }
@@ -149,7 +191,7 @@ func TestRaiseIsRefusedOnMySQL(t *testing.T) {
 }
 
 func TestUpsertOfWrongRows(t *testing.T) {
-	db := newDatabase(t)
+	db, _ := newDatabase(t)
 	for text, rows := range map[string][][]any{"there must be a row": nil, "a row has 1 values": {{1}}} {
 		require.ErrorContains(t, registers.Upsert(t.Context(), db, held(5), []string{"id", "value"}, rows...), text)
 	}
