@@ -64,16 +64,13 @@ func (t Table) Update(ctx context.Context, db DB, lease Lease, key any, set stri
 	})
 }
 
-// matched reports whether an update had a row.
+// matched reports whether an update had a row, also if the row has the same values as
+// before.
 func (t Table) matched(res sql.Result, err error) (bool, error) {
-	if err != nil {
-		return false, err
+	n, err := rowsAffected(res, err)
+	if err == nil && n == 0 && t.Dialect == MySQL {
+		n, err = res.LastInsertId() // the token: see updateText
 	}
-	count := res.RowsAffected
-	if t.Dialect == MySQL {
-		count = res.LastInsertId
-	}
-	n, err := count()
 	return n > 0, err
 }
 
