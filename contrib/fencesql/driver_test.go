@@ -61,7 +61,7 @@ func (c connection) QueryContext(ctx context.Context, query string, args []drive
 
 // newConnector also returns a pool whose register is a counter.
 func newConnector(t *testing.T) (*connector, *sql.DB) {
-	db, dsn := newDatabase(t)
+	db, dsn := newFile(t)
 	_, err := db.Exec("UPDATE register SET value = 0")
 	require.NoError(t, err)
 	c := &connector{driver: db.Driver(), dsn: dsn}
@@ -114,7 +114,7 @@ func TestUpdateAndUpsertAreOneStatement(t *testing.T) {
 
 // Promise: a write whose context ends before its transaction commits has no effect.
 func TestCancelledTransactionWritesNothing(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := guards.Within(ctx, db, held(5), "register", func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE register SET value = 'written'")
@@ -132,7 +132,7 @@ type wrapper struct{ fencesql.DB }
 // Promise: Upsert of several rows is all or none, whatever db is: without a transaction,
 // it is refused.
 func TestBatchWithoutATransactionIsRefused(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	columns := []string{"id", "value"}
 	require.NoError(t, registers.Upsert(t.Context(), db, held(7), columns, []any{2, "second"}))
 	err := registers.Upsert(t.Context(), wrapper{db}, held(6), columns, []any{1, "late"}, []any{2, "late"})

@@ -31,8 +31,7 @@ type writer func(db *sql.DB, l fencesql.Lease, value string, pause func()) error
 // the seed chooses, and read. Now and then the lock passes to another client, whatever
 // the holder is doing. A client uses the token of its last lease.
 func runs(t *testing.T, seed uint64, writers ...writer) *histories.History {
-	db, _ := newDatabase(t)
-	s := &schedule{db: db, random: rand.New(rand.NewPCG(seed, 0))}
+	s := &schedule{db: newDatabase(t), random: rand.New(rand.NewPCG(seed, 0))}
 	var clients []func() (struct{}, bool)
 	for i := range 8 {
 		next, stop := iter.Pull(func(yield func(struct{}) bool) { s.client(i, writers, func() { yield(struct{}{}) }) })

@@ -23,7 +23,7 @@ var _ fencesql.Lease = (*locks.Lease)(nil)
 func TestStaleWriteIsRefused(t *testing.T) {
 	for name, write := range ways {
 		t.Run(name, func(t *testing.T) {
-			db, _ := newDatabase(t)
+			db := newDatabase(t)
 			require.NoError(t, write(db, held(5), "first"))
 			require.NoError(t, write(db, held(7), "second"))
 
@@ -43,7 +43,7 @@ func TestStaleWriteIsRefused(t *testing.T) {
 func TestEqualTokenIsAdmitted(t *testing.T) {
 	for name, write := range ways {
 		t.Run(name, func(t *testing.T) {
-			db, _ := newDatabase(t)
+			db := newDatabase(t)
 			require.NoError(t, write(db, held(5), "first"))
 			require.NoError(t, write(db, held(5), "first"), "the same value")
 			require.ErrorIs(t, write(db, held(4), "late"), fencesql.ErrStale)
@@ -81,7 +81,7 @@ func TestEndedLeaseSendsNothing(t *testing.T) {
 			require.Zero(t, c.statements, name)
 		})
 	}
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	tx, err := db.Begin()
 	require.NoError(t, err)
 	require.NoError(t, tx.Rollback())
@@ -91,7 +91,7 @@ func TestEndedLeaseSendsNothing(t *testing.T) {
 // Promise: Within rolls back if its function fails or panics, or if the lease ends
 // while the function runs.
 func TestWithinRollsBack(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	ctx, lose := context.WithCancelCause(t.Context())
 	broken := errors.New("broken")
 	within := func(l lease, end func() error) error {
@@ -110,7 +110,7 @@ func TestWithinRollsBack(t *testing.T) {
 
 // Promise: a batch is written as a whole, or not at all.
 func TestBatchIsAllOrNone(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	columns := []string{"id", "value"}
 	require.NoError(t, registers.Upsert(t.Context(), db, held(7), columns, []any{2, "second"}))
 	err := registers.Upsert(t.Context(), db, held(6), columns, []any{1, "late"}, []any{2, "late"}, []any{3, "late"})
@@ -122,7 +122,7 @@ func TestBatchIsAllOrNone(t *testing.T) {
 }
 
 func TestExecCountsRows(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	rows, err := guards.Exec(t.Context(), db, held(5), "register", "INSERT INTO register (id, value) VALUES (?, ?), (?, ?)", 8, "a", 9, "b")
 	require.NoError(t, err)
 	require.EqualValues(t, 2, rows)
@@ -136,7 +136,7 @@ func TestExecCountsRows(t *testing.T) {
 }
 
 func TestUpdateOfNoRow(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	err := registers.Update(t.Context(), db, held(5), 42, "value = ?", "x")
 	require.ErrorIs(t, err, sql.ErrNoRows)
 	require.EqualError(t, err, "fencesql: register 42: sql: no rows in result set")
@@ -146,7 +146,7 @@ func TestUpdateOfNoRow(t *testing.T) {
 func TestRowWithoutTokenIsRefused(t *testing.T) {
 	for _, way := range []string{"update", "upsert", "batch"} {
 		t.Run(way, func(t *testing.T) {
-			db, _ := newDatabase(t)
+			db := newDatabase(t)
 			_, err := db.Exec("UPDATE register SET fence_token = NULL")
 			require.NoError(t, err)
 			require.ErrorIs(t, ways[way](db, held(5), "first"), fencesql.ErrStale)
@@ -159,7 +159,7 @@ func TestRowWithoutTokenIsRefused(t *testing.T) {
 func TestRowWithoutOwnerIsFenced(t *testing.T) {
 	for _, way := range []string{"update", "upsert", "batch"} {
 		t.Run(way, func(t *testing.T) {
-			db, _ := newDatabase(t)
+			db := newDatabase(t)
 			_, err := db.Exec("UPDATE register SET fence_token = 7, fence_owner = NULL")
 			require.NoError(t, err)
 			require.EqualError(t, ways[way](db, held(5), "late"), "stale fencing token: 5 of /lock/of-f, after 7 of ")
@@ -173,7 +173,7 @@ func TestRowWithoutOwnerIsFenced(t *testing.T) {
 func TestTokenThatIsNotPositiveIsRefused(t *testing.T) {
 	for name, write := range ways {
 		t.Run(name, func(t *testing.T) {
-			db, _ := newDatabase(t)
+			db := newDatabase(t)
 			for _, token := range []int64{0, -1} {
 				require.ErrorContains(t, write(db, held(token), "unfenced"), "is no fencing token")
 			}
@@ -191,7 +191,7 @@ func TestRaiseIsRefusedOnMySQL(t *testing.T) {
 }
 
 func TestUpsertOfWrongRows(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	for text, rows := range map[string][][]any{"there must be a row": nil, "a row has 1 values": {{1}}} {
 		require.ErrorContains(t, registers.Upsert(t.Context(), db, held(5), []string{"id", "value"}, rows...), text)
 	}

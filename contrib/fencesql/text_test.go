@@ -12,7 +12,7 @@ import (
 // Promise: keys, owners and values are parameters, and never part of the SQL text.
 func TestParametersAreNotText(t *testing.T) {
 	const hostile = "'); DROP TABLE fence; --\"`\\"
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	l := named{held(5), hostile}
 	require.NoError(t, registers.Update(t.Context(), db, l, 1, "value = ?", hostile))
 	require.NoError(t, guards.Upsert(t.Context(), db, l, []string{"resource"}, []any{hostile}))
@@ -32,7 +32,7 @@ func (n named) Path() string { return n.path }
 
 // Names are part of the text as they are, whatever they contain between quotes.
 func TestQuotedNames(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	_, err := db.Exec(`CREATE TABLE "a%b" ("k%d" INTEGER PRIMARY KEY, "share%s" INTEGER, fence_token INTEGER NOT NULL, fence_owner TEXT NOT NULL)`)
 	require.NoError(t, err)
 	table := fencesql.Table{Dialect: fencesql.SQLite, Name: `"a%b"`, Key: `"k%d"`}
@@ -44,7 +44,7 @@ func TestQuotedNames(t *testing.T) {
 // Promise: a comment at the end of the assignments or of the query leaves the fence in
 // its statement.
 func TestCommentLeavesTheFence(t *testing.T) {
-	db, _ := newDatabase(t)
+	db := newDatabase(t)
 	update := func(token int64) error {
 		return registers.Update(context.Background(), db, held(token), 1, "value = ? -- the new one", "x")
 	}

@@ -37,9 +37,15 @@ func lost(token int64) lease {
 	return lease{ctx, token}
 }
 
-// newDatabase has the schema of this package, and a register, which is a table of the
-// user's data with one row.
-func newDatabase(t *testing.T) (db *sql.DB, dsn string) {
+func newDatabase(t *testing.T) *sql.DB {
+	t.Helper()
+	db, _ := newFile(t)
+	return db
+}
+
+// newFile is a database that has the schema of this package, and a register, which is a
+// table of the user's data with one row.
+func newFile(t *testing.T) (db *sql.DB, dsn string) {
 	t.Helper()
 	dsn = "file:" + filepath.Join(t.TempDir(), "db") + "?_pragma=synchronous(off)"
 	db, err := sql.Open("sqlite", dsn)
