@@ -162,7 +162,9 @@ func TestRowWithoutOwnerIsFenced(t *testing.T) {
 			db := newDatabase(t)
 			_, err := db.Exec("UPDATE register SET fence_token = 7, fence_owner = NULL")
 			require.NoError(t, err)
-			require.EqualError(t, ways[way](db, held(5), "late"), "stale fencing token: 5 of /lock/of-f, after 7 of ")
+			var stale *fencesql.StaleError
+			require.ErrorAs(t, ways[way](db, held(5), "late"), &stale)
+			require.Equal(t, fencesql.StaleError{Token: 5, Owner: "/lock/of-f", NewestToken: 7}, *stale)
 			require.NoError(t, ways[way](db, held(8), "next"))
 		})
 	}
