@@ -19,9 +19,9 @@ type Table struct {
 	Key     string // the column that is the primary key
 }
 
-// DB is a *sql.DB, a *sql.Conn or a *sql.Tx. Of a *sql.DB, each call takes one connection,
-// and sends its write once. If the connection breaks, the write may have been applied:
-// database/sql would send it again, and could apply it twice.
+// DB is a *sql.DB, a *sql.Conn or a *sql.Tx. With a *sql.DB, each call takes one connection
+// and sends its write once, where database/sql may repeat a statement whose connection
+// broke. After such an error, the write may have been applied.
 type DB interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
