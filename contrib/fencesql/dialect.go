@@ -46,10 +46,18 @@ func (d Dialect) params(first, count int) string {
 }
 
 // updateText is the text of an update whose own assignments have n parameters. The
-// parameters after these are the token, the owner, the key and again the token.
+// parameters after these are the token, the owner, the key and again the token. The
+// assignments may end with a comment, so that the fence begins on the next line.
+//
+// MySQL counts only rows that change. But it reports the LAST_INSERT_ID of an update,
+// also if the row with the key has these values already. It is the token.
 func (t Table) updateText(set string, n int) string {
 	d := t.Dialect
-	return "UPDATE " + t.Name + " SET " + set + ", fence_token = " + d.param(n+1) + ", fence_owner = " + d.param(n+2) +
+	raised := d.param(n + 1)
+	if d == MySQL {
+		raised = "LAST_INSERT_ID(GREATEST(fence_token, " + raised + "))"
+	}
+	return "UPDATE " + t.Name + " SET " + set + "\n, fence_token = " + raised + ", fence_owner = " + d.param(n+2) +
 		" WHERE " + t.Key + " = " + d.param(n+3) + " AND fence_token <= " + d.param(n+4)
 }
 
@@ -62,7 +70,9 @@ func (t Table) upsertText(columns []string, rows int) string {
 	for i := range values {
 		values[i] = "(" + t.Dialect.params(1+i*len(all), len(all)) + ")"
 	}
-	insert := fmt.Sprintf("INTO %s%s (%s) VALUES %s", t.Name, "%s", strings.Join(all, ", "), strings.Join(values, ", "))
+	insert := func(alias string) string {
+		return "INSERT INTO " + t.Name + alias + " (" + strings.Join(all, ", ") + ") VALUES " + strings.Join(values, ", ")
+	}
 	var set []string
 	if t.Dialect == MySQL {
 		for _, c := range all {
@@ -73,14 +83,14 @@ func (t Table) upsertText(columns []string, rows int) string {
 		// MySQL assigns from left to right, and an assignment reads the values of
 		// those before it. So the token is the last.
 		set = append(set, "fence_token = GREATEST(fence_token, VALUES(fence_token))")
-		return "INSERT " + fmt.Sprintf(insert, "") + " ON DUPLICATE KEY UPDATE " + strings.Join(set, ", ")
+		return insert("") + " ON DUPLICATE KEY UPDATE " + strings.Join(set, ", ")
 	}
 	for _, c := range all {
 		if c != t.Key {
 			set = append(set, c+" = excluded."+c)
 		}
 	}
-	return "INSERT " + fmt.Sprintf(insert, " AS fenced") + fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s WHERE fenced.fence_token <= excluded.fence_token",
+	return insert(" AS fenced") + fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s WHERE fenced.fence_token <= excluded.fence_token",
 		t.Key, strings.Join(set, ", "))
 }
 
@@ -88,7 +98,7 @@ func (t Table) upsertText(columns []string, rows int) string {
 // is NULL, against the schema, counts as the largest, because no write passes it. MySQL
 // would read a snapshot if the query did not lock.
 func (t Table) newestText(keys int) string {
-	text := fmt.Sprintf("SELECT COALESCE(fence_token, 9223372036854775807), fence_owner FROM %s WHERE %s IN (%s) ORDER BY 1 DESC LIMIT 1",
+	text := fmt.Sprintf("SELECT COALESCE(fence_token, 9223372036854775807), COALESCE(fence_owner, '') FROM %s WHERE %s IN (%s) ORDER BY 1 DESC LIMIT 1",
 		t.Name, t.Key, t.Dialect.params(1, keys))
 	if t.Dialect == MySQL {
 		text += " FOR UPDATE"

@@ -11,26 +11,26 @@ func TestTexts(t *testing.T) {
 	columns := []string{"id", "value"}
 	for dialect, want := range map[Dialect]struct{ update, upsert, newest string }{
 		Postgres: {
-			"UPDATE t SET value = $1, fence_token = $2, fence_owner = $3 WHERE id = $4 AND fence_token <= $5",
+			"UPDATE t SET value = $1\n, fence_token = $2, fence_owner = $3 WHERE id = $4 AND fence_token <= $5",
 			"INSERT INTO t AS fenced (id, value, fence_token, fence_owner) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8)" +
 				" ON CONFLICT (id) DO UPDATE SET value = excluded.value, fence_token = excluded.fence_token, fence_owner = excluded.fence_owner" +
 				" WHERE fenced.fence_token <= excluded.fence_token",
-			"SELECT COALESCE(fence_token, 9223372036854775807), fence_owner FROM t WHERE id IN ($1, $2) ORDER BY 1 DESC LIMIT 1",
+			"SELECT COALESCE(fence_token, 9223372036854775807), COALESCE(fence_owner, '') FROM t WHERE id IN ($1, $2) ORDER BY 1 DESC LIMIT 1",
 		},
 		SQLite: {
-			"UPDATE t SET value = ?, fence_token = ?2, fence_owner = ?3 WHERE id = ?4 AND fence_token <= ?5",
+			"UPDATE t SET value = ?\n, fence_token = ?2, fence_owner = ?3 WHERE id = ?4 AND fence_token <= ?5",
 			"INSERT INTO t AS fenced (id, value, fence_token, fence_owner) VALUES (?1, ?2, ?3, ?4), (?5, ?6, ?7, ?8)" +
 				" ON CONFLICT (id) DO UPDATE SET value = excluded.value, fence_token = excluded.fence_token, fence_owner = excluded.fence_owner" +
 				" WHERE fenced.fence_token <= excluded.fence_token",
-			"SELECT COALESCE(fence_token, 9223372036854775807), fence_owner FROM t WHERE id IN (?1, ?2) ORDER BY 1 DESC LIMIT 1",
+			"SELECT COALESCE(fence_token, 9223372036854775807), COALESCE(fence_owner, '') FROM t WHERE id IN (?1, ?2) ORDER BY 1 DESC LIMIT 1",
 		},
 		MySQL: {
-			"UPDATE t SET value = ?, fence_token = ?, fence_owner = ? WHERE id = ? AND fence_token <= ?",
+			"UPDATE t SET value = ?\n, fence_token = LAST_INSERT_ID(GREATEST(fence_token, ?)), fence_owner = ? WHERE id = ? AND fence_token <= ?",
 			"INSERT INTO t (id, value, fence_token, fence_owner) VALUES (?, ?, ?, ?), (?, ?, ?, ?)" +
 				" ON DUPLICATE KEY UPDATE value = IF(fence_token <= VALUES(fence_token), VALUES(value), value)," +
 				" fence_owner = IF(fence_token <= VALUES(fence_token), VALUES(fence_owner), fence_owner)," +
 				" fence_token = GREATEST(fence_token, VALUES(fence_token))",
-			"SELECT COALESCE(fence_token, 9223372036854775807), fence_owner FROM t WHERE id IN (?, ?) ORDER BY 1 DESC LIMIT 1 FOR UPDATE",
+			"SELECT COALESCE(fence_token, 9223372036854775807), COALESCE(fence_owner, '') FROM t WHERE id IN (?, ?) ORDER BY 1 DESC LIMIT 1 FOR UPDATE",
 		},
 	} {
 		table := Table{dialect, "t", "id"}

@@ -39,6 +39,8 @@
 //     a node. They are leases of one process, and a lease that has been released sends
 //     no statement. But a statement that was on its way when its lease was released can
 //     be executed after a write of the next lease. Wait for statements before Release.
+//     A statement that was cancelled may still be on its way: the driver of MySQL closes
+//     the connection, and the server goes on.
 //   - The leases of a semaphore are valid at the same time. The one with the largest
 //     token would refuse the others.
 //   - A deleted row forgets its token, and a stale holder can insert the row again. Never
@@ -50,6 +52,7 @@
 //     Lease.Leases that guards the resource. An ensemble that was set up from nothing
 //     counts from the beginning, so that all writes are refused until an operator sets
 //     the tokens to 0.
-//   - A write whose reply was lost may have been applied. Fencing does not make a
-//     repetition harmless. An idempotency key does.
+//   - A write whose reply was lost may have been applied. This package never sends a
+//     write twice, as database/sql may. If you do, fencing does not make that harmless.
+//     An idempotency key does.
 package fencesql

@@ -47,12 +47,25 @@ type stamp struct {
 	owner string
 }
 
-// stampOf fails if the lease has ended.
-func stampOf(l Lease) (stamp, error) {
+// ended returns an error if the lease has ended.
+func ended(l Lease) error {
 	if ctx := l.Context(); ctx.Err() != nil {
-		return stamp{}, fmt.Errorf("fencesql: the lease of %s has ended: %w", l.Path(), context.Cause(ctx))
+		return fmt.Errorf("fencesql: the lease of %s has ended: %w", l.Path(), context.Cause(ctx))
 	}
-	return stamp{l.FencingToken(), l.Path()}, nil
+	return nil
+}
+
+// stampOf fails if the lease has ended. It also fails without a token: a new row has the
+// token 0, which two such leases would pass.
+func stampOf(l Lease) (stamp, error) {
+	if err := ended(l); err != nil {
+		return stamp{}, err
+	}
+	s := stamp{l.FencingToken(), l.Path()}
+	if s.token <= 0 {
+		return stamp{}, fmt.Errorf("fencesql: %d of %s is no fencing token", s.token, s.owner)
+	}
+	return s, nil
 }
 
 // after returns a *StaleError if the newest stamp of a row is newer than s.

@@ -19,7 +19,9 @@ type Table struct {
 	Key     string // the column that is the primary key
 }
 
-// DB is a *sql.DB, a *sql.Conn or a *sql.Tx.
+// DB is a *sql.DB, a *sql.Conn or a *sql.Tx. With a *sql.DB, each call takes one connection
+// and sends its write once, where database/sql may repeat a statement whose connection
+// broke. After such an error, the write may have been applied.
 type DB interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -38,29 +40,38 @@ type beginner interface {
 // is no row.
 func (t Table) Update(ctx context.Context, db DB, lease Lease, key any, set string, args ...any) error {
 	text := t.updateText(set, len(args))
-	// The row may have been inserted after the first statement.
-	for range 2 {
-		s, err := stampOf(lease)
-		if err != nil {
-			return err
+	return once(ctx, db, func(db DB) error {
+		// The row may have been inserted after the first statement.
+		for range 2 {
+			s, err := stampOf(lease)
+			if err != nil {
+				return err
+			}
+			all := append(args[:len(args):len(args)], s.token, s.owner, key, s.token)
+			done, err := t.matched(db.ExecContext(ctx, text, all...))
+			if err != nil || done {
+				return err
+			}
+			newest, err := t.newest(ctx, db, key)
+			if err != nil {
+				return fmt.Errorf("fencesql: %s %v: %w", t.Name, key, err)
+			}
+			if err := s.after(newest); err != nil {
+				return err
+			}
 		}
-		all := append(args[:len(args):len(args)], s.token, s.owner, key, s.token)
-		done, err := rowsAffected(db.ExecContext(ctx, text, all...))
-		if err != nil || done > 0 {
-			return err
-		}
-		newest, err := t.newest(ctx, db, key)
-		if err != nil {
-			return fmt.Errorf("fencesql: %s %v: %w", t.Name, key, err)
-		}
-		if err := s.after(newest); err != nil {
-			return err
-		}
+		return fmt.Errorf("fencesql: %s %v: %w", t.Name, key, sql.ErrNoRows)
+	})
+}
+
+// matched reports whether an update had a row, also if the row has the same values as
+// before.
+func (t Table) matched(res sql.Result, err error) (bool, error) {
+	n, err := rowsAffected(res, err)
+	if err == nil && n == 0 && t.Dialect == MySQL {
+		n, err = res.LastInsertId() // the token: see updateText
 	}
-	if t.Dialect == MySQL {
-		return nil // MySQL does not count a row that has these values already
-	}
-	return fmt.Errorf("fencesql: %s %v: %w", t.Name, key, sql.ErrNoRows)
+	return n > 0, err
 }
 
 // Upsert writes rows, inserting those that are missing, in one statement that also
@@ -69,25 +80,33 @@ func (t Table) Update(ctx context.Context, db DB, lease Lease, key any, set stri
 //
 // All rows are written or none: the error matches ErrStale if one of them has a larger
 // token. For several rows, and always on MySQL, the statement has its own transaction.
-// If db is a *sql.Tx, the caller must roll it back after an error.
+// If db is a *sql.Tx, the caller must roll it back after an error. Two batches that have
+// the same rows in a different order can end in a deadlock, which is an error of the
+// database.
 //
 // On MySQL, the key must be the only unique index that rows can violate.
 func (t Table) Upsert(ctx context.Context, db DB, lease Lease, columns []string, rows ...[]any) error {
-	s, err := stampOf(lease)
-	if err != nil {
-		return err
+	upsert := func(db DB) error { return t.upsert(ctx, db, lease, columns, rows) }
+	if t.Dialect != MySQL && len(rows) == 1 {
+		return once(ctx, db, upsert)
 	}
-	pool, ok := db.(beginner)
-	if !ok || t.Dialect != MySQL && len(rows) == 1 {
-		return t.upsert(ctx, db, s, columns, rows)
+	if pool, ok := db.(beginner); ok {
+		return t.transact(ctx, pool, lease, func(tx *sql.Tx) error { return upsert(tx) })
 	}
-	return t.transact(ctx, pool, func(tx *sql.Tx) error { return t.upsert(ctx, tx, s, columns, rows) })
+	if _, ok := db.(interface{ Rollback() error }); !ok {
+		return fmt.Errorf("fencesql: upsert: a %T neither begins a transaction nor is one", db)
+	}
+	return upsert(db)
 }
 
-func (t Table) upsert(ctx context.Context, db DB, s stamp, columns []string, rows [][]any) error {
+func (t Table) upsert(ctx context.Context, db DB, lease Lease, columns []string, rows [][]any) error {
 	key := slices.Index(columns, t.Key)
 	if key < 0 || len(rows) == 0 {
 		return fmt.Errorf("fencesql: upsert of %d rows with the columns %v: there must be a row, and the column %s", len(rows), columns, t.Key)
+	}
+	s, err := stampOf(lease)
+	if err != nil {
+		return err
 	}
 	var args, keys []any
 	for _, row := range rows {
@@ -117,24 +136,20 @@ func (t Table) upsert(ctx context.Context, db DB, s stamp, columns []string, row
 // reads what all former holders have written, and writes what it likes, to any table.
 // The isolation level is READ COMMITTED, whatever the database's default is. Within
 // rolls back if f returns an error or panics, and if the lease has ended meanwhile.
+// Nothing in f may end the transaction. On MySQL, CREATE, ALTER, DROP and TRUNCATE do.
 //
 // The error matches ErrStale if the row has a larger token; then f was not called.
 // After an error of the commit, the database may have committed. Deadlocks and lock
 // timeouts are errors of the database, as in any transaction.
 func (t Table) Within(ctx context.Context, db *sql.DB, lease Lease, key any, f func(tx *sql.Tx) error) error {
-	s, err := stampOf(lease)
-	if err != nil {
-		return err
-	}
-	return t.transact(ctx, db, func(tx *sql.Tx) error {
-		if err := t.raise(ctx, tx, s, key); err != nil {
+	return t.transact(ctx, db, lease, func(tx *sql.Tx) error {
+		if err := t.raise(ctx, tx, lease, key); err != nil {
 			return err
 		}
 		if err := f(tx); err != nil {
 			return err
 		}
-		_, err := stampOf(lease)
-		return err
+		return ended(lease)
 	})
 }
 
@@ -151,15 +166,11 @@ func (t Table) Raise(ctx context.Context, tx *sql.Tx, lease Lease, key any) erro
 	if t.Dialect == MySQL {
 		return errRaiseOnMySQL
 	}
-	s, err := stampOf(lease)
-	if err != nil {
-		return err
-	}
-	return t.raise(ctx, tx, s, key)
+	return t.raise(ctx, tx, lease, key)
 }
 
-func (t Table) raise(ctx context.Context, tx *sql.Tx, s stamp, key any) error {
-	return t.upsert(ctx, tx, s, []string{t.Key}, [][]any{{key}})
+func (t Table) raise(ctx context.Context, tx *sql.Tx, lease Lease, key any) error {
+	return t.upsert(ctx, tx, lease, []string{t.Key}, [][]any{{key}})
 }
 
 // Exec executes an INSERT, UPDATE or DELETE on any table, of any number of rows, if the
@@ -167,9 +178,10 @@ func (t Table) raise(ctx context.Context, tx *sql.Tx, s stamp, key any) error {
 // that the query changed. It is for a table of guard rows.
 //
 // On Postgres this is one statement: the query has no RETURNING, begins with no WITH and
-// ends with no semicolon. A query that reads other rows than it writes may miss what the
-// former holder wrote last, since a statement reads as of its begin. Use Within for such
-// a query. On the other databases, Exec executes the query in Within.
+// ends with no semicolon. A statement reads as of its begin. So the query may miss what
+// the former holder wrote while the statement waited for the guard row, such as a row
+// that it inserted. Use Within for a query that must not. On the other databases, Exec
+// executes the query in Within.
 //
 // The error matches ErrStale if the guard row has a larger token.
 func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query string, args ...any) (rows int64, err error) {
@@ -183,27 +195,50 @@ func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query
 		}
 		return rows, nil
 	}
-	s, err := stampOf(lease)
+	err = once(ctx, db, func(db DB) error {
+		s, err := stampOf(lease)
+		if err != nil {
+			return err
+		}
+		var raised int64
+		all := append(args[:len(args):len(args)], key, s.token, s.owner)
+		err = db.QueryRowContext(ctx, t.execText(query, len(args)), all...).Scan(&raised, &rows)
+		if err == nil || !strings.Contains(err.Error(), refusal) {
+			return err
+		}
+		newest, readErr := t.newest(ctx, db, key)
+		if err := s.after(newest); err != nil {
+			return err
+		}
+		return errors.Join(ErrStale, err, readErr)
+	})
+	return rows, err
+}
+
+// once calls f with a DB that sends each statement once. A *sql.DB sends a statement
+// again if the driver returns driver.ErrBadConn, which lib/pq does even if the server
+// has executed the statement. A *sql.Conn and a *sql.Tx send nothing again.
+func once(ctx context.Context, db DB, f func(db DB) error) error {
+	pool, ok := db.(*sql.DB)
+	if !ok {
+		return f(db)
+	}
+	conn, err := pool.Conn(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	text, args := t.execText(query, len(args)), append(args[:len(args):len(args)], key, s.token, s.owner)
-	var raised int64
-	err = db.QueryRowContext(ctx, text, args...).Scan(&raised, &rows)
-	if err == nil || !strings.Contains(err.Error(), refusal) {
-		return rows, err
-	}
-	newest, readErr := t.newest(ctx, db, key)
-	if err := s.after(newest); err != nil {
-		return 0, err
-	}
-	return 0, errors.Join(ErrStale, err, readErr)
+	defer func() { _ = conn.Close() }()
+	return f(conn)
 }
 
 // transact commits what f does in a transaction, if f returns nil. The level is READ
 // COMMITTED: each statement reads what was committed before it, and not only what was
 // committed before it waited for the guard row. SQLite has one writer and one level.
-func (t Table) transact(ctx context.Context, db beginner, f func(tx *sql.Tx) error) error {
+// A lease that has ended begins no transaction.
+func (t Table) transact(ctx context.Context, db beginner, lease Lease, f func(tx *sql.Tx) error) error {
+	if err := ended(lease); err != nil {
+		return err
+	}
 	opts := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if t.Dialect == SQLite {
 		opts = nil

@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"math"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -50,18 +53,32 @@ func TestEqualTokenIsAdmitted(t *testing.T) {
 	}
 }
 
-// Promise: no statement is sent under a lease that has ended.
+// Promise: no statement is sent under a lease that has ended, even if it ended while the
+// write waited for a connection of the pool.
 func TestEndedLeaseSendsNothing(t *testing.T) {
+	ways := maps.Clone(ways)
+	delete(ways, "raise") // its caller has begun the transaction
+	ways["exec on Postgres"] = func(db *sql.DB, l fencesql.Lease, _ string) error {
+		table := fencesql.Table{Dialect: fencesql.Postgres, Name: "fence", Key: "resource"}
+		_, err := table.Exec(context.Background(), db, l, "register", "DELETE FROM register")
+		return err
+	}
 	for name, write := range ways {
-		if name == "raise" {
-			continue // its caller has begun the transaction
-		}
-		t.Run(name, func(t *testing.T) {
-			db := newDatabase(t)
-			require.NoError(t, db.Close()) // any statement would be an error
-			err := write(db, lost(5), "late")
-			require.ErrorIs(t, err, errLost)
-			require.EqualError(t, err, "fencesql: the lease of /lock/of-f has ended: lost")
+		synctest.Test(t, func(t *testing.T) {
+			c, db := newConnector(t)
+			db.SetMaxOpenConns(1)
+			require.EqualError(t, write(db, lost(5), "late"), "fencesql: the lease of /lock/of-f has ended: lost", name)
+
+			conn, err := db.Conn(t.Context())
+			require.NoError(t, err)
+			ctx, lose := context.WithCancelCause(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- write(db, lease{ctx, 5}, "late") }()
+			synctest.Wait()
+			lose(errLost)
+			require.NoError(t, conn.Close())
+			require.ErrorIs(t, <-done, errLost, name)
+			require.Zero(t, c.statements, name)
 		})
 	}
 	db := newDatabase(t)
@@ -69,10 +86,6 @@ func TestEndedLeaseSendsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, tx.Rollback())
 	require.ErrorIs(t, guards.Raise(t.Context(), tx, lost(5), "register"), errLost)
-	require.NoError(t, db.Close())
-	onPostgres := fencesql.Table{Dialect: fencesql.Postgres, Name: "fence", Key: "resource"}
-	_, err = onPostgres.Exec(t.Context(), db, lost(5), "register", "DELETE FROM register")
-	require.ErrorIs(t, err, errLost)
 }
 
 // Promise: Within rolls back if its function fails or panics, or if the lease ends
@@ -138,6 +151,37 @@ func TestRowWithoutTokenIsRefused(t *testing.T) {
 			require.NoError(t, err)
 			require.ErrorIs(t, ways[way](db, held(5), "first"), fencesql.ErrStale)
 			require.Empty(t, value(t, db))
+		})
+	}
+}
+
+// An owner that is NULL, against the schema, does not hide the tokens.
+func TestRowWithoutOwnerIsFenced(t *testing.T) {
+	for _, way := range []string{"update", "upsert", "batch"} {
+		t.Run(way, func(t *testing.T) {
+			db := newDatabase(t)
+			_, err := db.Exec("UPDATE register SET fence_token = 7, fence_owner = NULL")
+			require.NoError(t, err)
+			var stale *fencesql.StaleError
+			require.ErrorAs(t, ways[way](db, held(5), "late"), &stale)
+			require.Equal(t, fencesql.StaleError{Token: 5, Owner: "/lock/of-f", NewestToken: 7}, *stale)
+			require.NoError(t, ways[way](db, held(8), "next"))
+		})
+	}
+}
+
+// Promise: a lease without a token is refused. A new row has the token 0, which two
+// such leases would pass.
+func TestTokenThatIsNotPositiveIsRefused(t *testing.T) {
+	for name, write := range ways {
+		t.Run(name, func(t *testing.T) {
+			db := newDatabase(t)
+			for _, token := range []int64{0, -1} {
+				require.ErrorContains(t, write(db, held(token), "unfenced"), "is no fencing token")
+			}
+			require.Empty(t, value(t, db))
+			require.NoError(t, write(db, held(math.MaxInt64), "last"))
+			require.ErrorIs(t, write(db, held(math.MaxInt64-1), "late"), fencesql.ErrStale)
 		})
 	}
 }

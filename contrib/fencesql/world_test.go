@@ -25,7 +25,7 @@ type lease struct {
 
 func (l lease) Context() context.Context { return l.ctx }
 func (l lease) FencingToken() int64      { return l.token }
-func (l lease) Path() string             { return "/lock/of-" + string(rune('a'+l.token)) }
+func (l lease) Path() string             { return "/lock/of-" + string(rune('a'+l.token%26)) }
 
 func held(token int64) lease { return lease{context.Background(), token} }
 
@@ -37,11 +37,18 @@ func lost(token int64) lease {
 	return lease{ctx, token}
 }
 
-// newDatabase has the schema of this package, and a register, which is a table of the
-// user's data with one row.
 func newDatabase(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "db")+"?_pragma=synchronous(off)")
+	db, _ := newFile(t)
+	return db
+}
+
+// newFile is a database that has the schema of this package, and a register, which is a
+// table of the user's data with one row.
+func newFile(t *testing.T) (db *sql.DB, dsn string) {
+	t.Helper()
+	dsn = "file:" + filepath.Join(t.TempDir(), "db") + "?_pragma=synchronous(off)"
+	db, err := sql.Open("sqlite", dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	schema, err := os.ReadFile("schema/sqlite.sql")
@@ -54,7 +61,7 @@ func newDatabase(t *testing.T) *sql.DB {
 		_, err := db.Exec(query)
 		require.NoError(t, err)
 	}
-	return db
+	return db, dsn
 }
 
 var (

@@ -49,6 +49,7 @@ func TestReleaseScript(t *testing.T) {
 		require.Contains(t, readFrom(t, after, name), "github.com/gocurator/curator "+version)
 		tags = append(tags, strings.TrimSuffix(name, "go.mod")+version)
 	}
+	require.NotContains(t, readFrom(t, after, "examples/go.mod"), " v0.0.0\n")
 	require.Equal(t, []string{
 		"git push --atomic origin HEAD " + version, // GitHub starts no workflow for more than three tags
 		"git push --atomic origin " + strings.Join(tags[1:], " "),

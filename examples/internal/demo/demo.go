@@ -38,21 +38,26 @@ type Story func(ctx context.Context, stage Stage) error
 type Stage struct {
 	Client  *framework.Client // connected before the story, and closed after it
 	Out     io.Writer         // may be written by several goroutines at a time
-	servers string
+	Servers string            // their connection string
 }
 
 // Connect returns another client of the story's servers. The caller closes it.
 func (s Stage) Connect(ctx context.Context, opts ...framework.Option) (*framework.Client, error) {
-	return connect(ctx, s.servers, opts...)
+	return connect(ctx, s.Servers, opts...)
 }
 
 // Main runs a story with the arguments of the command line, and ends the
 // process with the exit status. An interrupt ends the context of the story.
 func Main(name string, story Story) {
+	os.Exit(Run(UntilInterrupt(), name, story, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// UntilInterrupt returns a context that ends with an interrupt.
+func UntilInterrupt() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C does not wait for the clean-up.
 	context.AfterFunc(ctx, stop)
-	os.Exit(Run(ctx, name, story, os.Args[1:], os.Stdout, os.Stderr))
+	return ctx
 }
 
 // errTimeout is why a story has ended that took too long.
@@ -60,9 +65,12 @@ var errTimeout = errors.New("not done in time")
 
 // Run runs a story and returns the exit status. It embeds a server, unless the
 // flag -servers names an ensemble. There, the story has a chroot of its own,
-// which is deleted afterwards.
-func Run(ctx context.Context, name string, story Story, args []string, stdout, stderr io.Writer) int {
+// which is deleted afterwards. The functions define more flags.
+func Run(ctx context.Context, name string, story Story, args []string, stdout, stderr io.Writer, more ...func(*flag.FlagSet)) int {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	for _, define := range more {
+		define(fs)
+	}
 	servers := fs.String("servers", "", "`host:port,...` of a real ensemble (default: an embedded server)")
 	timeout := fs.Duration("timeout", time.Minute, "give up after this time")
 	fs.SetOutput(stderr)
@@ -136,7 +144,7 @@ func onStage(ctx context.Context, servers string, story Story, out io.Writer) er
 		return err
 	}
 	defer client.Close()
-	return story(ctx, Stage{Client: client, Out: out, servers: servers})
+	return story(ctx, Stage{Client: client, Out: out, Servers: servers})
 }
 
 func connect(ctx context.Context, servers string, opts ...framework.Option) (*framework.Client, error) {

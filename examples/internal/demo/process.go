@@ -104,7 +104,7 @@ func (s Stage) start(name string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{cmd: exec.Command(self, workerCommand, name, s.servers), ended: make(chan struct{})}
+	p := &Process{cmd: exec.Command(self, workerCommand, name, s.Servers), ended: make(chan struct{})}
 	p.cmd.Stderr = os.Stderr
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func beThere(ctx context.Context, name string, client *framework.Client) error {
 func startWorkers(t *testing.T, names ...string) (*zktest.Server, map[string]*Process, func()) {
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	require.NoError(t, srv.Create("/live", nil))
-	stage := Stage{Client: curatortest.Connect(t, srv), servers: srv.Addr()}
+	stage := Stage{Client: curatortest.Connect(t, srv), Servers: srv.Addr()}
 	workers, stop, err := stage.Start(names...)
 	require.NoError(t, err)
 	t.Cleanup(stop)
@@ -65,7 +65,7 @@ func TestKill(t *testing.T) {
 
 func TestWorkerThatFails(t *testing.T) {
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	workers, stop, err := Stage{servers: srv.Addr()}.Start(broken)
+	workers, stop, err := Stage{Servers: srv.Addr()}.Start(broken)
 	require.NoError(t, err)
 	defer stop()
 	<-workers[broken].ended

@@ -3,6 +3,6 @@
 // so that users of fencesql do not get the drivers of databases that they do not use.
 //
 // Postgres is Debian's package postgresql, or what has initdb in the PATH. MariaDB is
-// Debian's package mariadb-server-core. The tests start servers without a port. They
-// have the build tag real.
+// Debian's packages mariadb-server-core and mariadb-client-core. The tests start
+// servers without a port, and have the build tag real.
 package databases

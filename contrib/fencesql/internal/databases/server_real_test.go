@@ -69,7 +69,7 @@ func find(program string) (string, error) {
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + program)
 	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("there is no %s: install Debian's packages postgresql and mariadb-server-core", program)
+		return "", fmt.Errorf("there is no %s: install Debian's packages postgresql, mariadb-server-core and mariadb-client-core", program)
 	}
 	return slices.Max(found), nil
 }
