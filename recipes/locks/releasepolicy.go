@@ -54,7 +54,8 @@ import (
 // # Minimum hold
 //
 // A release before the end of MinimumHold ends the lease's context, writes into the
-// node how long the lock stays (see Identity.KeptUntil), and returns. Until then, the
+// node how long the lock stays (see Identity.KeptUntil), and returns. In an outage, the
+// release writes nothing, and the lock stays all the same. Until the end of MinimumHold, the
 // lock is held for every process, for every object of this client, and for acquires
 // under the context of the old lease. With WithNodeData, the data stays as it is. A
 // holder that found nothing to do can let other clients have the lock: it calls Revoke

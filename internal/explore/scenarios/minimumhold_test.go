@@ -32,8 +32,7 @@ type job struct {
 	until   time.Time
 	isOver  bool // the lock need not stay: it is lost, or somebody has asked for it
 
-	released time.Time // zero before that
-	isAsked  bool      // somebody has asked for the lock, and that is done
+	isAsked bool // somebody has asked for the lock, and that is done
 }
 
 func newJobs(w *explore.World, stays time.Duration) *jobs {
@@ -63,12 +62,8 @@ func (s *jobs) check(tree explore.Tree) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.all {
-		n, there := tree[j.node]
-		switch must := j.mustStay(); {
-		case !there && must:
+		if _, there := tree[j.node]; !there && j.mustStay() {
 			return errors.New("the lock of " + j.actor.Name() + " does not stay: " + path.Base(j.node))
-		case must && n.Stat.Version == 0 && !j.released.IsZero() && min(time.Since(j.released), s.world.Quiet()) > 8*time.Second:
-			return errors.New("nobody can see that " + j.actor.Name() + " has released the lock: " + path.Base(j.node))
 		}
 	}
 	return nil
@@ -103,14 +98,7 @@ func (s *jobs) run(a *explore.Actor, acquire acquiring) {
 	if lease.Context().Err() != nil { // a lock that is lost need not stay
 		s.end(j)
 	}
-	s.releases(j)
 	give(s.world, a, lease)
-}
-
-func (s *jobs) releases(j *job) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	j.released = time.Now()
 }
 
 // end notes that the lock of a job need not stay, if it still must.
