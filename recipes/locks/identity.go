@@ -17,8 +17,8 @@ import (
 //	 "trace":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}
 //
 // A lock that was released, and stays for its minimum hold, has the time as
-// "kept" in addition. Java does not read it. Data in another form, from Java and others, is a
-// foreign identity.
+// "kept" in addition, which is 34 bytes more. Java does not read it. Data in another
+// form, from Java and others, is a foreign identity.
 type Identity struct {
 	Service string    // see framework.WithServiceName
 	Host    string    // the host's name

@@ -37,12 +37,13 @@ import (
 // guarded resource can confuse the two only if a write of the earlier holder is late.
 //
 // The client deletes an idle node as soon as another contender queues, or only tries.
-// The try is refused. A process keeps no more than 1,000 idle nodes: while it has so many,
-// a release deletes the node. A release also deletes the node if there is no connection, or if the client
-// had to wait for the lock and this is the first release since. The first release that
-// keeps the node costs one more request, which sets a watch on the queue. Participants,
-// package inspect and zklock show an idle lock as held. If the server refuses to delete
-// an idle node, the client logs that, and the node stays until the session ends.
+// The try is refused. A process keeps no more than 1,000 idle nodes: while it has so
+// many, a release deletes the node. A release also deletes the node if there is no
+// connection, or if the client had to wait for the lock and this is the first release
+// since. The first release that keeps the node costs one more request, which sets a
+// watch on the queue. Participants, package inspect and zklock show an idle lock as
+// held. If the server refuses to delete an idle node, the client logs that, and the
+// node stays until the session ends.
 //
 // With an InterProcessReadWriteLock, Idle keeps the node that the readers of the
 // client share, until the queue changes in any way. The release of a writer deletes its

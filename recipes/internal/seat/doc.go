@@ -24,8 +24,7 @@
 //	Held      Lost     the session ends or is suspended, another client deletes the
 //	                   node or asks for a revocable lock, a leader loses it
 //	Parked    Held     a goroutine of this client comes
-//	Parked    Leaving  others queue, another client asks for the lock, the time is over, or
-//	                   the client keeps too many
+//	Parked    Leaving  others queue, another client asks for the lock, or the time is over
 //	Parked    Lost     as from Held; the seat then leaves at once
 //	Lost      Leaving  the last holder has stopped
 //	Lost      Kept     a leader stands again with the node after an interruption

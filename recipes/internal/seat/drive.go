@@ -84,7 +84,7 @@ func (q *lane) passOn(w *waiter, c *contender) bool {
 	defer q.mu.Unlock()
 	s := w.seat
 	if !c.seen.Seen.IsZero() { // it gives up because of others
-		s.reading.turnAwayLocked(c, c.seen.Ahead)
+		s.reading.turnAwayLocked(c.node.Session, c.seen)
 	}
 	s.hadTwin = c.mayHaveTwin
 	return q.driveNextLocked(s, c.node)

@@ -196,3 +196,26 @@ func TestLastShareThatNoLeaseHasEndsTheHold(t *testing.T) {
 		require.False(t, exists(w.srv, "n"))
 	})
 }
+
+// The first lease of a hold is released before the one that has re-entered. Another client
+// deletes the node: that ends the lease which is left, and its release returns the loss.
+func TestHoldOutlivesItsFirstLease(t *testing.T) {
+	withHold(t, func(t *testing.T, w held) {
+		again, err := Reenter(w.lease.Context(), "key")
+		require.NoError(t, err)
+		require.NoError(t, w.lease.Release(t.Context()))
+		require.ErrorIs(t, context.Cause(w.lease.Context()), ErrReleased)
+		require.NoError(t, again.Context().Err())
+		require.NoError(t, w.hold.Context().Err())
+
+		third, err := Reenter(again.Context(), "key")
+		require.NoError(t, err, "the hold goes on")
+		require.NoError(t, third.Release(t.Context()))
+
+		w.hold.seat.NodeDeleted()
+		require.ErrorIs(t, context.Cause(again.Context()), ErrNodeDeleted)
+		require.ErrorIs(t, w.hold.Loss(), ErrNodeDeleted)
+		require.ErrorIs(t, again.Release(t.Context()), ErrNodeDeleted)
+		require.Equal(t, Gone, w.hold.seat.State())
+	})
+}

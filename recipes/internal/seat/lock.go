@@ -218,10 +218,10 @@ func (l *Lock) ErrorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
 }
 
-// Stand is Win for a candidate that stands for leader. The argument resume is the node of the
-// leadership before, if the candidate has kept it, or else without a path. Stand also resumes a node
-// that is admitted during an interruption, and does not give it up. The error is the
-// driver's own.
+// Stand is Win for a candidate that stands for leader. The argument resume is the node of
+// the leadership before, or has no path if the candidate has kept none. Stand also resumes
+// a node that is admitted during an interruption, and does not give it up. The error is
+// the driver's own.
 func (l *Lock) Stand(ctx context.Context, a Attempt, resume framework.Created, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)

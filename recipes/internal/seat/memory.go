@@ -23,7 +23,8 @@ func (q *lane) noteBlocked(c *contender) {
 	r := c.seen
 	r.recallHolder(q.seen)
 	q.seen = r
-	c.waiter.seat.reading.turnAwayLocked(c, r.Ahead+1)
+	r.Ahead++
+	c.waiter.seat.reading.turnAwayLocked(c.node.Session, r)
 }
 
 // noteOutage is called when the driver waits for the end of an outage, with the error of

@@ -70,17 +70,13 @@ func (r *reading) isShortWaitLocked(w *waiter) bool {
 	return state == Held || state == Queueing && !r.isBlocked() // Held: one looks, or is about to let all in
 }
 
-// turnAwayLocked notes that others are ahead of a seat, as its driver has seen, and
-// refuses waiters in the line that must not wait for them. So many are ahead of the first
-// in the line.
-func (r *reading) turnAwayLocked(c *contender, ahead int) {
-	if r == nil {
-		return // nobody has waited
+// turnAwayLocked notes that others are ahead of a seat, as its driver has seen in a
+// session, and refuses waiters in the line that must not wait for them.
+func (r *reading) turnAwayLocked(in *framework.Session, seen NotAdmitted) {
+	if r != nil { // otherwise nobody has waited
+		r.behind = in
+		r.seat.lane.failLocked(seen, true)
 	}
-	r.behind = c.node.Session
-	seen := c.seen
-	seen.Ahead = ahead
-	r.seat.lane.failLocked(seen, true)
 }
 
 // lookAgain re-reads the queue, for a reader, and finds out whether the seat may be

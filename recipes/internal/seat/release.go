@@ -201,8 +201,8 @@ func (h *Hold) mayPark() bool {
 		s.mayPass() && s.isConnected()
 }
 
-// heedOthers looks at the queue with a watch, if the seat can be parked then. The watch also fires for contenders that have left again: they
-// have found the lock held.
+// heedOthers looks at the queue with a watch, if the seat can be parked then. The watch
+// also fires for contenders that have left again: they have found the lock held.
 func (h *Hold) heedOthers(ctx context.Context) {
 	s, q := h.seat, h.seat.lane
 	q.mu.Lock()
