@@ -603,6 +603,7 @@ func memoryStays(t *testing.T, keys int, prepare func(t *testing.T, s *scene) ke
 				break
 			}
 		}
+		t.Logf("%d keys leave %d bytes behind", keys, grown)
 		require.LessOrEqual(t, grown, limit, "bytes that %d keys leave behind", keys)
 	})
 }

@@ -62,7 +62,8 @@
 // and their limits:
 //
 //   - The barrier may let more than n members in: members that come while others
-//     are inside enter at once.
+//     are inside enter at once. At a leader that is behind, as above, so does a member
+//     that comes just after the others have left.
 //   - A process that crashes while it waits counts until its session has ended. A
 //     member whose Enter or Leave gives up during an outage counts until the client
 //     can delete its node, or its session has ended. A Java member whose Enter timed
