@@ -81,10 +81,7 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 //     the same time, so that a resource cannot refuse smaller ones there.
 //   - The lease of an InterProcessMultiLock has the last lock's. A resource
 //     that one of the locks guards should get that lock's token; see Leases.
-func (l *Lease) FencingToken() int64 {
-	holds := l.inner().Holds()
-	return holds[len(holds)-1].Seat().Token()
-}
+func (l *Lease) FencingToken() int64 { return l.inner().FencingToken() }
 
 // Path returns the path of the holder's node, for the view of the client that
 // the lock was made with; of the first, if there are several. No other node
