@@ -52,7 +52,7 @@ func plays(t *testing.T, seed uint64, store fence.Store, guard *fence.Guard) *hi
 						continue
 					}
 					asked := histories.Write{Token: token, Value: fmt.Sprint(client, " ", n)}
-					answer, err := post(under(t, token), service, asked.Value)
+					answer, err := post(under(token), service, asked.Value)
 					pause()
 					switch {
 					case err != nil:

@@ -206,8 +206,7 @@ func TestTransport(t *testing.T) {
 		c, _ := w.Connect(t)
 		lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(c, "/lock"))
 		service := fencehttp.Handler(&fence.Guard{}, lockOf("/lock"), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, err := post(r.Context(), to(store), "")
-			require.NoError(t, err)
+			_, _ = post(r.Context(), to(store), "")
 		}))
 		_, err = post(lease.Context(), to(service), "")
 		require.NoError(t, err)
@@ -247,10 +246,10 @@ func TestRequestThatWasAdmittedBefore(t *testing.T) {
 				service := to(fencehttp.Handler(&fence.Guard{}, lockOf("/lock"), &data))
 				go func() {
 					defer close(over)
-					_, _ = post(under(t, 7), service, "first")
+					_, _ = post(under(7), service, "first")
 				}()
 				synctest.Wait()
-				_, err := post(under(t, 8), service, "second")
+				_, err := post(under(8), service, "second")
 				require.NoError(t, err)
 				close(goOn)
 				<-over
@@ -261,9 +260,11 @@ func TestRequestThatWasAdmittedBefore(t *testing.T) {
 }
 
 // under is a context that is under a lease with a token.
-func under(t *testing.T, token int64) context.Context {
+func under(token int64) context.Context {
 	ctx, err := fence.Incoming(context.Background(), &fence.Guard{}, "/lock", []string{fmt.Sprintf("%d /lock/of-%[1]d", token)})
-	require.NoError(t, err)
+	if err != nil {
+		panic(err)
+	}
 	return ctx
 }
 
