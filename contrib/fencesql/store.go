@@ -17,7 +17,7 @@ type store struct {
 	db *sql.DB
 }
 
-// Raise is that of a fence.Store.
+// Raise implements fence.Store.
 func (s store) Raise(ctx context.Context, resource string, lease Lease) error {
 	return s.Upsert(ctx, s.db, lease, []string{s.Key}, []any{resource})
 }

@@ -115,7 +115,7 @@ func (g *Guard) Do(token int64, f func() error) error {
 	return f()
 }
 
-// Raise is that of a Store. It waits for a Do that is under way, and ignores ctx.
+// Raise implements Store. It waits for a Do that is under way, and ignores ctx.
 func (g *Guard) Raise(_ context.Context, resource string, lease Lease) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

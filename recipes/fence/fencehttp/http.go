@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/fence"
@@ -108,7 +109,7 @@ const longestBody = 64 << 10
 // ErrorOf returns a *fence.StaleError if the response of a Handler says that the token of
 // the request is stale, and nil for every other response. The body can be read as before.
 func ErrorOf(r *http.Response) error {
-	if r.StatusCode != http.StatusConflict || r.Header.Get("Content-Type") != contentType {
+	if r.StatusCode != http.StatusConflict || !strings.HasPrefix(r.Header.Get("Content-Type"), contentType) {
 		return nil
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, longestBody))

@@ -18,8 +18,10 @@ import (
 // this client lands after the lock has passed to another holder, however late it is.
 //
 // A write whose holder's node is gone changes nothing. Its error matches fence.ErrStale,
-// and holds a *fence.StaleError without the newest token, and a *framework.TxnError. A
-// write under a lease that has ended is not sent, and its error has the reason.
+// and holds a *fence.StaleError without the newest token, and a *framework.TxnError. If
+// the error also matches framework.ErrOutcomeUnknown, the reply to an earlier attempt was
+// lost, which may have been applied while the lock was held. A write under a lease that
+// has ended is not sent, and its error has the reason.
 //
 // A read is not fenced: Get, GetW, Exists, ExistsW, Children, ChildrenW, GetACL,
 // NewWatcher, Watch, Sync and SyncQuorum are those of framework.Client. The version

@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/recipes/fence"
 	"github.com/gocurator/curator/recipes/fence/fencezk"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 func TestMain(m *testing.M) { recipetest.Main(m) }
@@ -165,5 +166,22 @@ func TestEndedLeaseSendsNothing(t *testing.T) {
 			require.ErrorContains(t, err, "fencezk: the lease of /lock/_c_", name)
 		}
 		require.Empty(t, w.Requests())
+	})
+}
+
+// A write is applied, and its reply is lost with the session. The client sends it again.
+func TestWriteThatWasAppliedBefore(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/data", nil))
+		lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(c, "/lock"))
+		session := w.Fake.Session(c.SessionID())
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 1, Do: zktest.All(
+			zktest.DropReply(), zktest.CallAfter(func(zktest.Request) { session.Expire() }))})
+		err := set(w.Patience(t), fencezk.New(c, lease), framework.AnyVersion)
+		require.ErrorIs(t, err, fence.ErrStale)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		node, _ := w.Fake.Node("/data")
+		require.EqualValues(t, 1, node.Stat.Version)
 	})
 }
