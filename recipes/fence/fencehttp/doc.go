@@ -37,13 +37,13 @@
 //	""            503 Service Unavailable    the store has failed
 //
 // The body is application/problem+json, by RFC 9457. It has the usual members status,
-// title and detail, and also reason, and lock, the path of the lock that guards the
-// resource. If the token is stale, the members token, owner, newestToken and newestOwner
-// tell which token, and whose, has been refused for which other one. Tokens are strings,
-// because they may have 64 bits. [ErrorOf] reads the body.
+// title and detail, and also reason, and lock, which is the path of the lock that guards
+// the resource. If the token is stale, token and owner are those of the request, and
+// newestToken and newestOwner are the largest token that was seen and its holder. Tokens
+// are strings, because they may have 64 bits. [ErrorOf] reads the body.
 //
-// The error of a store may have secrets, and is not in the body. Wrap the [fence.Store]
-// to log its errors.
+// The error of a store may contain secrets, so the body leaves it out. Wrap the
+// [fence.Store] to log its errors.
 //
 // # What is not fenced
 //
@@ -63,8 +63,8 @@
 //   - For a SQL database, pass the lease to Within, Exec, Update or Upsert of module
 //     contrib/fencesql.
 //   - For data in memory, write within fence.Guard.Do, with the lease's FencingToken.
-//   - For data in ZooKeeper, add a CheckOp of the lease's Path, of AnyVersion, to the
-//     transaction, if the service has the ensemble of the lock.
+//   - For data in the ensemble of the lock, add a framework.CheckOp of the lease's Path
+//     and of AnyVersion to the transaction, in the namespace of the holder's client.
 //   - For another service, call it with the context of the request. Transport forwards
 //     the token.
 //
@@ -77,8 +77,8 @@
 //     are admitted.
 //   - Leases with the same token are not fenced from each other; see
 //     locks.Lease.FencingToken. Do not fence by the lease of a semaphore.
-//   - Fencing is no authentication. A client that is not to be trusted can send any
-//     token, and a very large one locks out all others. Servers authenticate their clients.
+//   - Fencing is no authentication. A malicious client can send any token, and a very
+//     large one locks out all other clients. Authenticate clients before the check.
 //   - The server cannot tell apart two locks that have one path in two ensembles, or in
 //     two namespaces of an ensemble. Give the locks different paths, or different stores.
 package fencehttp
