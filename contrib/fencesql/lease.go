@@ -8,17 +8,10 @@ import (
 	"github.com/gocurator/curator/recipes/fence"
 )
 
-// Lease is what this package needs of a held lock. A *locks.Lease is a Lease.
-type Lease interface {
-	// Context ends when the lock is no longer held.
-	Context() context.Context
-
-	// FencingToken returns a number that grows from holder to holder.
-	FencingToken() int64
-
-	// Path returns the path of the lock's node, which names the holder in errors.
-	Path() string
-}
+// Lease is what this package needs of a held lock. A *locks.Lease is a Lease. In a
+// service whose caller holds the lock, fence.FromContext returns the caller's Lease; see
+// package fencehttp and module contrib/fencegrpc.
+type Lease = fence.Lease
 
 // ErrStale is matched by the error of a write that was refused because its row had
 // already been written under a lease with a larger token. It is fence.ErrStale. A
@@ -26,20 +19,7 @@ type Lease interface {
 var ErrStale = fence.ErrStale
 
 // StaleError is the error of a refused write. It matches ErrStale.
-type StaleError struct {
-	Token int64  // the token of the refused lease
-	Owner string // the path of the refused lease
-
-	NewestToken int64  // the token in the row
-	NewestOwner string // the path of the lease that wrote that token
-}
-
-func (e *StaleError) Error() string {
-	return fmt.Sprintf("%v: %d of %s, after %d of %s", ErrStale, e.Token, e.Owner, e.NewestToken, e.NewestOwner)
-}
-
-// Unwrap returns ErrStale.
-func (e *StaleError) Unwrap() error { return ErrStale }
+type StaleError = fence.StaleError
 
 // stamp is what a write leaves in its row.
 type stamp struct {
@@ -73,7 +53,7 @@ func (s stamp) after(newest stamp) error {
 	if newest.token <= s.token {
 		return nil
 	}
-	return &StaleError{s.token, s.owner, newest.token, newest.owner}
+	return &StaleError{Token: s.token, Owner: s.owner, NewestToken: newest.token, NewestOwner: newest.owner}
 }
 
 var errRaiseOnMySQL = errors.New("fencesql: MySQL does not report the isolation level of a running transaction, and a snapshot may be older than the guard row: use Within")

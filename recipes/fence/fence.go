@@ -13,37 +13,85 @@
 //		return s.guard.Do(token, func() error { return s.put(item) })
 //	}
 //
-// A Guard lives in the memory of one process. Some resources need more:
+// A Guard lives in the memory of one process. A resource that restarts, or that has
+// several instances, must keep the largest token with the data, and compare and write
+// both in one step:
 //
-//   - A resource that restarts, or that has several instances, must keep the
-//     largest token with the data, and compare and write both in one step. A
-//     database does that with "... WHERE token <= ?".
-//   - Data in ZooKeeper itself needs no token. A transaction with the checks of
-//     the lease, from Lease.Checks, is carried out only while the lock is held.
+//   - Module contrib/fencesql does that in SQL databases.
+//   - Data in ZooKeeper itself needs no token. A transaction with the checks of the lock,
+//     from Lease.Checks, is carried out only while the lock is held. Package fencezk has
+//     a client all of whose writes are such transactions.
+//   - Package fencehttp and module contrib/fencegrpc carry the token of the caller's
+//     lease from service to service, and check it in a [Store] at the entrance. The
+//     documentation of fencehttp says what this check does not fence.
 package fence
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // ErrStale is matched by the error of a request whose token is smaller than one
 // that was seen before. The sender has lost the lock.
 var ErrStale = errors.New("stale fencing token")
 
+// StaleError is the error of a request whose token is smaller than one that was seen
+// before. It matches ErrStale. What is not known is zero. As JSON, it has the numbers as
+// strings.
+type StaleError struct {
+	Token int64  `json:"token,string"` // the token of the refused lease
+	Owner string `json:"owner"`        // the path of the refused lease
+
+	NewestToken int64  `json:"newestToken,string"` // the largest token that was seen
+	NewestOwner string `json:"newestOwner"`        // the path of the lease that has that token
+}
+
+// Error returns a text such as: stale fencing token: 6 of /lock/a, after 7 of /lock/b.
+func (e *StaleError) Error() string {
+	text := ErrStale.Error() + ": " + stamp{e.Token, e.Owner}.String()
+	if e.NewestToken != 0 {
+		text += ", after " + stamp{e.NewestToken, e.NewestOwner}.String()
+	}
+	return text
+}
+
+// Unwrap returns ErrStale.
+func (e *StaleError) Unwrap() error { return ErrStale }
+
+// stamp is a token and the path of its holder's node, if that is known.
+type stamp struct {
+	token int64
+	owner string
+}
+
+func (s stamp) String() string {
+	if s.owner == "" {
+		return fmt.Sprint(s.token)
+	}
+	return fmt.Sprintf("%d of %s", s.token, printable.String(s.owner))
+}
+
 // Guard admits requests whose token is the largest that it has seen, or larger.
 // The zero Guard has seen none. It is safe for concurrent use.
+//
+// Do is for one resource. Raise makes a Guard a Store in memory, which forgets its
+// tokens when the process ends.
 type Guard struct {
 	// mu protects newest. Do holds it while the caller's function runs, so that
 	// no two requests run at once.
 	mu     sync.Mutex
-	newest int64
+	newest map[string]stamp // by resource; that of Do is ""
 }
+
+var _ Store = (*Guard)(nil)
 
 // NewGuard returns a Guard that has seen a token already. A resource that has
 // kept its newest token makes its Guard with it after a restart.
-func NewGuard(newest int64) *Guard { return &Guard{newest: newest} }
+func NewGuard(newest int64) *Guard { return &Guard{newest: map[string]stamp{"": {token: newest}}} }
 
 // Do calls f and returns the error of f. If a larger token was seen before, it
 // does not call f, and returns an error that matches ErrStale and names both
@@ -61,17 +109,34 @@ func (g *Guard) Do(token int64, f func() error) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if token < g.newest {
-		return fmt.Errorf("%w: %d, after %d", ErrStale, token, g.newest)
+	if err := g.raiseLocked("", stamp{token: token}); err != nil {
+		return err
 	}
-	g.newest = token
 	return f()
 }
 
-// Newest returns the largest token seen, to be kept with the data. It waits for
-// a request that is under way.
+// Raise implements Store. It waits for a Do that is under way, and ignores ctx.
+func (g *Guard) Raise(_ context.Context, resource string, lease Lease) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.raiseLocked(resource, stamp{lease.FencingToken(), lease.Path()})
+}
+
+func (g *Guard) raiseLocked(resource string, s stamp) error {
+	if newest := g.newest[resource]; s.token < newest.token {
+		return &StaleError{s.token, s.owner, newest.token, newest.owner}
+	}
+	if g.newest == nil {
+		g.newest = map[string]stamp{}
+	}
+	g.newest[resource] = s
+	return nil
+}
+
+// Newest returns the largest token that Do has seen, to be kept with the data. It waits
+// for a request that is under way.
 func (g *Guard) Newest() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.newest
+	return g.newest[""].token
 }

@@ -69,7 +69,8 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 // the next, across session losses and deletion of the lock's path. A resource
 // that remembers the largest token it has seen, and refuses smaller ones, is
 // safe even from a holder that was stopped for so long that it does not know
-// of its loss. Package fence keeps such a number.
+// of its loss. Package fence keeps such a number. A request that is made under the lease's
+// Context carries it, by package fencehttp or module contrib/fencegrpc.
 //
 // It is the czxid of the holder's node: a Java holder finds its own in that
 // node's Stat. These leases share a token, or have a particular one:
@@ -81,10 +82,7 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 //     the same time, so that a resource cannot refuse smaller ones there.
 //   - The lease of an InterProcessMultiLock has the last lock's. A resource
 //     that one of the locks guards should get that lock's token; see Leases.
-func (l *Lease) FencingToken() int64 {
-	holds := l.inner().Holds()
-	return holds[len(holds)-1].Seat().Token()
-}
+func (l *Lease) FencingToken() int64 { return l.inner().FencingToken() }
 
 // Path returns the path of the holder's node, for the view of the client that
 // the lock was made with; of the first, if there are several. No other node
@@ -106,7 +104,8 @@ func (l *Lease) Leases() []*Lease {
 // nodes exist, and admits no other contender while they do. Otherwise the transaction
 // fails with a *framework.TxnError that matches zk.ErrNoNode, whether its caller knows
 // of the loss or not. For data in ZooKeeper, that is the strongest fence there is.
-// (With a ReleasePolicy, a later lease of this client may have the same node.)
+// (With a ReleasePolicy, a later lease of this client may have the same node.) Package
+// fencezk has a client each of whose writes carries the checks.
 func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, h := range l.inner().Holds() {

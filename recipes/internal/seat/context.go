@@ -3,6 +3,8 @@ package seat
 import (
 	"context"
 	"time"
+
+	"github.com/gocurator/curator/recipes/internal/token"
 )
 
 // merged is a context that ends with one context and has the values of another.
@@ -72,8 +74,11 @@ type leaseContext struct {
 type leaseKey struct{}
 
 func (c leaseContext) Value(key any) any {
-	if key == (leaseKey{}) {
+	switch key {
+	case leaseKey{}:
 		return c.lease
+	case token.Key{}:
+		return c.lease.last()
 	}
 	return c.Context.Value(key)
 }

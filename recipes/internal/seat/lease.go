@@ -55,6 +55,17 @@ func (l *Lease) Holds() []*Hold {
 	return l.several.held
 }
 
+// FencingToken returns the token of the last hold.
+func (l *Lease) FencingToken() int64 { return l.last().hold.seat.Token() }
+
+// last returns the lease itself, or the last of several that were taken together.
+func (l *Lease) last() *Lease {
+	for l.hold == nil {
+		l = l.several.leases[len(l.several.leases)-1]
+	}
+	return l
+}
+
 // Path returns the path of the first node.
 func (l *Lease) Path() string { return l.Holds()[0].seat.nodes[0].Path }
 

@@ -1,0 +1,196 @@
+// Package fencegrpc has gRPC services refuse the calls of a process that has lost its
+// lock and does not know it. It is to gRPC what package fencehttp is to HTTP. What that
+// package says under "What is not fenced" holds here, too.
+//
+// The client's calls carry the fencing token of the lease that their context is under:
+//
+//	conn, err := grpc.NewClient(target,
+//		grpc.WithChainUnaryInterceptor(fencegrpc.UnaryClient),
+//		grpc.WithChainStreamInterceptor(fencegrpc.StreamClient))
+//
+//	answer, err := client.Withdraw(lease.Context(), request)
+//
+// The server compares the token with the largest one that it has seen:
+//
+//	lock := func(_ context.Context, method string, request any) string {
+//		if w, ok := request.(*pb.WithdrawRequest); ok {
+//			return "/locks/accounts/" + w.GetAccount()
+//		}
+//		return "" // other calls need no token
+//	}
+//	server := grpc.NewServer(grpc.ChainUnaryInterceptor(fencegrpc.UnaryServer(store, lock)))
+//
+// # The metadata
+//
+// The key is "fencing-token". The value is that of the HTTP header Fencing-Token.
+//
+// # The answers
+//
+//	reason                    code
+//	FENCING_TOKEN_STALE       FailedPrecondition  a larger token was seen before
+//	FENCING_TOKEN_OTHER_LOCK  FailedPrecondition  the token is of another lock
+//	FENCING_TOKEN_MISSING     FailedPrecondition  the call has no token
+//	FENCING_TOKEN_MALFORMED   InvalidArgument     the value is no token, or there are several
+//	FENCING_TOKEN_UNCHECKED   Unavailable         the store has failed
+//
+// The status has a google.rpc.ErrorInfo with the reason, the domain
+// "github.com/gocurator/curator", and in the metadata the lock that guards the resource.
+// If the token is stale, token, owner, newestToken and newestOwner are there, too. ErrorOf
+// reads them. The error of the store is not in the status.
+package fencegrpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gocurator/curator/recipes/fence"
+)
+
+const (
+	key    = "fencing-token"
+	prefix = "FENCING_TOKEN_"
+	stale  = prefix + "STALE"
+	domain = "github.com/gocurator/curator"
+)
+
+// UnaryClient is a grpc.UnaryClientInterceptor that adds the fencing token of the lease
+// that the call's context is under.
+//
+// A context that is under the lease of another process, because it is that of a call
+// which UnaryServer or StreamServer has admitted, forwards that token. A call without a
+// lease is made as it is: a server that wants a token refuses it. A call under a lease
+// that has ended is not made, and the error has the reason.
+func UnaryClient(
+	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	ctx, err := outgoing(ctx)
+	if err != nil {
+		return err
+	}
+	return invoke(ctx, method, request, reply, conn, opts...)
+}
+
+// StreamClient is a grpc.StreamClientInterceptor that does what UnaryClient does, when
+// the stream begins.
+func StreamClient(
+	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, begin grpc.Streamer, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	ctx, err := outgoing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return begin(ctx, desc, conn, method, opts...)
+}
+
+func outgoing(ctx context.Context) (context.Context, error) {
+	text, err := fence.Outgoing(ctx)
+	if err != nil || text == "" {
+		return ctx, err
+	}
+	md, _ := metadata.FromOutgoingContext(ctx)
+	md = metadata.Join(md)
+	md.Set(key, text)
+	return metadata.NewOutgoingContext(ctx, md), nil
+}
+
+// UnaryServer returns an interceptor that calls the handler for calls whose token the
+// store admits, and refuses all others. In the context of the call, fence.FromContext
+// finds the lease of the caller.
+//
+// The function lock returns the path of the lock that guards what a call is about, as
+// the clients of its holders have that path. It must not take the path from the token.
+// The method is the full one. For an empty path, the handler gets the call without a
+// check: it is for calls that need no token.
+func UnaryServer(
+	store fence.Store, lock func(ctx context.Context, method string, request any) string,
+) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		ctx, err := incoming(ctx, store, lock(ctx, info.FullMethod, request))
+		if err != nil {
+			return nil, err
+		}
+		return handle(ctx, request)
+	}
+}
+
+// StreamServer returns an interceptor that does what UnaryServer does, when the stream
+// begins. The request that lock gets is nil. The messages of a stream are not checked one
+// by one.
+func StreamServer(
+	store fence.Store, lock func(ctx context.Context, method string, request any) string,
+) grpc.StreamServerInterceptor {
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		ctx, err := incoming(stream.Context(), store, lock(stream.Context(), info.FullMethod, nil))
+		if err != nil {
+			return err
+		}
+		return handle(server, admitted{stream, ctx})
+	}
+}
+
+// admitted is a stream whose context has the lease of the caller.
+type admitted struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s admitted) Context() context.Context { return s.ctx }
+
+// statuses are the codes for each reason of fence.Reason, except "".
+var statuses = map[string]codes.Code{
+	"stale":      codes.FailedPrecondition,
+	"other_lock": codes.FailedPrecondition,
+	"missing":    codes.FailedPrecondition,
+	"malformed":  codes.InvalidArgument,
+}
+
+func incoming(ctx context.Context, store fence.Store, lock string) (context.Context, error) {
+	if lock == "" {
+		return ctx, nil
+	}
+	admitted, err := fence.Incoming(ctx, store, lock, metadata.ValueFromIncomingContext(ctx, key))
+	if err == nil {
+		return admitted, nil
+	}
+	code, text, info := codes.Unavailable, "the store of fencing tokens has failed", &errdetails.ErrorInfo{
+		Domain: domain, Reason: prefix + "UNCHECKED", Metadata: map[string]string{},
+	}
+	if reason := fence.Reason(err); reason != "" {
+		code, text, info.Reason = statuses[reason], err.Error(), prefix+strings.ToUpper(reason)
+		var why *fence.StaleError
+		if errors.As(err, &why) { //nolint:forbidigo // Reason has found that it is no cause of a context
+			fields, _ := json.Marshal(why)
+			_ = json.Unmarshal(fields, &info.Metadata) // all of them are strings
+		}
+	}
+	info.Metadata["lock"] = lock
+	refused, err := status.New(code, text).WithDetails(info)
+	if err != nil {
+		return nil, err
+	}
+	return nil, refused.Err()
+}
+
+// ErrorOf returns a *fence.StaleError if the error of a call says that its token is
+// stale, and nil for every other error.
+func ErrorOf(err error) error {
+	for _, detail := range status.Convert(err).Details() {
+		info, ok := detail.(*errdetails.ErrorInfo)
+		if !ok || info.GetDomain() != domain || info.GetReason() != stale {
+			continue
+		}
+		fields, _ := json.Marshal(info.GetMetadata())
+		why := &fence.StaleError{}
+		_ = json.Unmarshal(fields, why) // a server of another version may have other fields
+		return why
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package fencehttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/fence"
+)
+
+const (
+	header      = "Fencing-Token"
+	contentType = "application/problem+json"
+)
+
+// Transport returns a RoundTripper that adds the fencing token of the lease that the
+// request's context is under, and has base send the request. A nil base is
+// http.DefaultTransport.
+//
+// A context that is under the lease of another process, because it is that of a request
+// which Handler has admitted, forwards that token. A request without a lease is sent as
+// it is: a server that wants a token answers 428. A request under a lease that has ended
+// is not sent, and the error has the reason.
+func Transport(base http.RoundTripper) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return transport{base}
+}
+
+type transport struct{ base http.RoundTripper }
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	text, err := fence.Outgoing(r.Context())
+	if err != nil {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, err
+	}
+	if text != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set(header, text)
+	}
+	return t.base.RoundTrip(r)
+}
+
+// Handler returns a handler that calls next for requests whose token the store admits,
+// and refuses all others; see "The answers" and "What is not fenced" in the package
+// documentation. In the context of the request, fence.FromContext finds the lease of the
+// caller.
+//
+// The function lock returns the path of the lock that guards what the request is about,
+// as the clients of its holders have that path. It must not take the path from the
+// header. For an empty path, next gets the request as it is, without a check: it is for
+// requests that need no token, such as reads.
+func Handler(store fence.Store, lock func(*http.Request) string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := lock(r)
+		if path == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, err := fence.Incoming(r.Context(), store, path, r.Header.Values(header))
+		if err != nil {
+			refuse(w, path, err)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// statuses are the answers for each reason of fence.Reason, except "".
+var statuses = map[string]int{
+	"stale":      http.StatusConflict,
+	"other_lock": http.StatusConflict,
+	"missing":    http.StatusPreconditionRequired,
+	"malformed":  http.StatusBadRequest,
+}
+
+// problem is the body of an answer.
+type problem struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Reason string `json:"reason"`
+	Lock   string `json:"lock"`
+	*fence.StaleError
+}
+
+func refuse(w http.ResponseWriter, lock string, err error) {
+	p := problem{Status: http.StatusServiceUnavailable, Detail: "the store of fencing tokens has failed", Reason: fence.Reason(err), Lock: lock}
+	if status, ok := statuses[p.Reason]; ok {
+		p.Status, p.Detail = status, err.Error()
+		reason.As(err, &p.StaleError)
+	}
+	p.Title = http.StatusText(p.Status)
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the client has gone
+}
+
+// longestBody bounds what ErrorOf reads.
+const longestBody = 64 << 10
+
+// ErrorOf returns a *fence.StaleError if the response of a Handler says that the token of
+// the request is stale, and nil for every other response. The body can be read as before.
+func ErrorOf(r *http.Response) error {
+	if r.StatusCode != http.StatusConflict || !strings.HasPrefix(r.Header.Get("Content-Type"), contentType) {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, longestBody))
+	r.Body = &struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	p := problem{StaleError: &fence.StaleError{}}
+	if err != nil || json.Unmarshal(body, &p) != nil || p.Reason != "stale" {
+		return nil
+	}
+	return p.StaleError
+}

@@ -1,0 +1,65 @@
+package fencezk
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/fence"
+	"github.com/gocurator/curator/recipes/internal/token"
+)
+
+// NewStore returns a fence.Store that has one persistent node for each resource, below a
+// path of the client. The name of the node is that of the resource, escaped as in a URL,
+// and the data is what fence.Outgoing returns. The first Raise creates the node, and
+// missing parents.
+//
+// Raise costs a read, and then a write that all servers agree on: for a larger token a
+// Set, and for an equal one a transaction that changes nothing. If the reply to a write is
+// lost, the error matches framework.ErrOutcomeUnknown, and Raise is safe to repeat. Never
+// delete a node: it would forget its token.
+func NewStore(c *framework.Client, path string) fence.Store { return &store{c, path} }
+
+type store struct {
+	client *framework.Client
+	path   string
+}
+
+// Raise writes on condition of the version that it has read, until no other client has
+// written in between. What it reads may be old. So an equal token is admitted only if the
+// node still has that version. A smaller token is refused at once: tokens only grow.
+func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) error {
+	node := s.path + "/" + url.PathEscape(resource)
+	text := []byte(token.Text(lease.FencingToken(), lease.Path()))
+	for {
+		data, stat, err := s.client.Get(ctx, node)
+		if reason.Is(err, zk.ErrNoNode) {
+			_, err = s.client.Create(ctx, node, text, framework.WithPersistentParents())
+		} else if err == nil {
+			err = s.raise(ctx, node, data, stat.Version, text, lease)
+		}
+		if !reason.Is(err, zk.ErrNodeExists) && !reason.Is(err, zk.ErrBadVersion) {
+			return err
+		}
+	}
+}
+
+// raise compares, and raises what was read.
+func (s *store) raise(ctx context.Context, node string, data []byte, version int32, text []byte, lease fence.Lease) error {
+	newest, owner, err := token.Parse(string(data))
+	switch {
+	case err != nil:
+		return fmt.Errorf("fencezk: %s: %w", node, err)
+	case newest > lease.FencingToken():
+		return &fence.StaleError{Token: lease.FencingToken(), Owner: lease.Path(), NewestToken: newest, NewestOwner: owner}
+	case newest == lease.FencingToken():
+		_, err = s.client.Transaction(ctx, framework.CheckOp(node, version))
+	default:
+		_, err = s.client.Set(ctx, node, text, version)
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package fence
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/token"
+)
+
+// Lease is what a resource needs of a held lock. A *locks.Lease is a Lease.
+type Lease interface {
+	// Context ends when the lock is no longer held.
+	Context() context.Context
+
+	// FencingToken returns a number that grows from holder to holder.
+	FencingToken() int64
+
+	// Path returns the path of the holder's node, which names the holder in errors. The
+	// node is a child of the lock's path.
+	Path() string
+}
+
+// Store keeps the largest token of each resource. *Guard is a Store in memory, package
+// fencezk has one in ZooKeeper, and module contrib/fencesql one in SQL databases.
+type Store interface {
+	// Raise compares the lease's token with the largest one that the resource has seen,
+	// and raises that, in one atomic step. An equal token is admitted. A smaller one is
+	// refused with an error that matches ErrStale, a *StaleError if the newest token is
+	// known. After any other error, the token may have been raised.
+	//
+	// No release, deletion or timeout makes the token of a resource smaller.
+	Raise(ctx context.Context, resource string, lease Lease) error
+}
+
+// FromContext returns the innermost lease that ctx is under: the lease of a lock or a
+// leadership of this process, or the lease of the caller whose request Incoming has
+// admitted. Of a locks.InterProcessMultiLock, it is the lease of the last lock, whose
+// token the whole has. The context of a caller's lease is that of the request.
+func FromContext(ctx context.Context) (Lease, bool) {
+	lease, ok := ctx.Value(token.Key{}).(Lease)
+	return lease, ok
+}
+
+// Outgoing returns the header of a request that is made under ctx: the fencing token of
+// the lease from FromContext, a space, and the path of the lease's node, escaped as in a
+// URL. Without a lease, the header is empty, and the request has to be sent without it.
+// For a lease that has ended, Outgoing returns an error with the reason.
+func Outgoing(ctx context.Context) (header string, err error) {
+	lease, ok := FromContext(ctx)
+	if !ok {
+		return "", nil
+	}
+	if held := lease.Context(); held.Err() != nil {
+		return "", fmt.Errorf("fence: the lease of %s has ended: %w", lease.Path(), reason.Foreign(context.Cause(held)))
+	}
+	return token.Text(lease.FencingToken(), lease.Path()), nil
+}
+
+// Incoming admits a request to a resource that a lock guards. The headers are those that
+// the request has, as Outgoing makes them. The resource's name in the store is the path
+// of the lock, as the holders' clients have it: without their namespace and chroot.
+//
+// Incoming returns a copy of ctx in which FromContext finds the caller's lease, or an
+// error that says why the request was not admitted; see Reason.
+func Incoming(ctx context.Context, store Store, lock string, headers []string) (context.Context, error) {
+	if len(headers) == 0 {
+		return nil, &refusal{missing, "no fencing token of the lock " + lock}
+	}
+	if len(headers) > 1 {
+		return nil, &refusal{malformed, fmt.Sprintf("%d fencing tokens", len(headers))}
+	}
+	number, owner, err := token.Parse(headers[0])
+	if err != nil {
+		return nil, &refusal{malformed, "fencing token: " + err.Error()}
+	}
+	if path.Dir(owner) != lock {
+		return nil, &refusal{otherLock, fmt.Sprintf("fencing token of %s, which does not hold the lock %s", printable.String(owner), lock)}
+	}
+	lease := received{ctx, number, owner}
+	if err := store.Raise(ctx, lock, lease); err != nil {
+		return nil, err
+	}
+	return context.WithValue(ctx, token.Key{}, lease), nil
+}
+
+// received is the lease of a request's sender.
+type received struct {
+	ctx   context.Context
+	token int64
+	path  string
+}
+
+func (r received) Context() context.Context { return r.ctx }
+func (r received) FencingToken() int64      { return r.token }
+func (r received) Path() string             { return r.path }
+
+// These are the reasons for which a request is refused.
+const (
+	stale     = "stale"
+	otherLock = "other_lock"
+	missing   = "missing"
+	malformed = "malformed"
+)
+
+// refusal is the error of a request that has not come to the store.
+type refusal struct{ reason, text string }
+
+func (r *refusal) Error() string { return r.text }
+
+// Reason returns why Incoming has refused a request, as one word for programs:
+//
+//   - "stale": a larger token was seen before. The error matches ErrStale.
+//   - "other_lock": the token is of another lock than the one that guards the resource.
+//   - "missing": the request has no token.
+//   - "malformed": the header is not as Outgoing makes it, or there are several.
+//
+// For any other error, such as the store's, it returns "".
+func Reason(err error) string {
+	var r *refusal
+	switch {
+	case reason.As(err, &r):
+		return r.reason
+	case reason.Is(err, ErrStale):
+		return stale
+	}
+	return ""
+}
