@@ -5,18 +5,19 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"io"
 	"net/http"
-	"strconv"
 
 	"github.com/gocurator/curator/contrib/fencesql"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/fence"
+	"github.com/gocurator/curator/recipes/fence/fencehttp"
+	"github.com/gocurator/curator/recipes/fence/fencezk"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 // These are what docs/FENCING.md tells people to write.
-var _, _, _ = claim, serve, writeToZooKeeper
+var _, _, _, _ = claim, call, serve, writeToZooKeeper
 
 func claim(ctx context.Context, db *sql.DB, lease *locks.Lease, id int, name string, decide func(int) int) error {
 	accounts := fencesql.Table{Dialect: fencesql.Postgres, Name: "account", Key: "id"}
@@ -30,23 +31,23 @@ func claim(ctx context.Context, db *sql.DB, lease *locks.Lease, id int, name str
 	return accounts.Update(ctx, db, lease, id, "balance = $1", decide(balance))
 }
 
-func serve(guard *fence.Guard, save func(*http.Request) error) {
-	http.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
-		token, err := strconv.ParseInt(r.Header.Get("X-Fencing-Token"), 10, 64)
-		if err != nil {
-			http.Error(w, "no fencing token", http.StatusPreconditionRequired)
-			return
-		}
-		if err := guard.Do(token, func() error { return save(r) }); errors.Is(err, fence.ErrStale) {
-			http.Error(w, err.Error(), http.StatusConflict)
-		} else if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		}
-	})
+func call(lease *locks.Lease, url string, body io.Reader) (*http.Response, error) {
+	client := &http.Client{Transport: fencehttp.Transport(nil)}
+	request, err := http.NewRequestWithContext(lease.Context(), http.MethodPost, url, body)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(request)
+}
+
+func serve(store fence.Store, accounts http.Handler) {
+	http.Handle("POST /accounts/{id}", fencehttp.Handler(store, func(r *http.Request) string {
+		return "/locks/accounts/" + r.PathValue("id") // the lock that guards the resource
+	}, accounts))
 }
 
 func writeToZooKeeper(ctx context.Context, client *framework.Client, lease *locks.Lease, data []byte) error {
-	set := framework.SetOp("/orders/7", data, framework.AnyVersion)
-	_, err := client.Transaction(ctx, append(lease.Checks(), set)...)
+	fenced := fencezk.New(client, lease)
+	_, err := fenced.Set(ctx, "/orders/7", data, framework.AnyVersion)
 	return err
 }
