@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A Leave that has given up says the same when it is called again.
@@ -74,4 +75,23 @@ func TestHooksAreToldOfOneLeave(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An operator deletes the whole barrier. A Leave begins, and another member comes before
+// the Leave returns.
+//
+// Promise: Leave does not wait for a member of a barrier that was deleted and made again.
+func TestLeaveOfABarrierThatWasDeleted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		p := w.enterAll(t, "/b", []*framework.Client{c})[0]
+		for _, path := range []string{"/b/ready", "/b/" + p.Name(), "/b"} {
+			require.NoError(t, w.Fake.Delete(path))
+		}
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: c.SessionID(), Do: zktest.Call(func(zktest.Request) {
+			_ = w.Fake.Create("/b", nil)
+			_ = w.Fake.Create("/b/0", nil)
+		})})
+		require.NoError(t, p.Leave(recipetest.Within(t, time.Minute)))
+	})
 }

@@ -113,7 +113,7 @@ type leave struct {
 	*call
 	name    string
 	session *framework.Session
-	since   int64    // the zxid at which the others were listed first, or 0
+	since   int64    // the zxid at which the others were listed first, or 1 if the barrier had no node; 0 before
 	waitFor []string // who were there then, and are still there, in order
 	deleted bool     // the member's own node
 }
@@ -206,7 +206,7 @@ func (l *leave) list(ctx context.Context) (listing, error) {
 	switch {
 	case err != nil:
 	case first:
-		l.waitFor, l.since = now.others, now.zxid
+		l.waitFor, l.since = now.others, max(now.zxid, 1)
 	default:
 		l.waitFor = slices.DeleteFunc(l.waitFor, func(name string) bool {
 			_, there := slices.BinarySearch(now.others, name)
