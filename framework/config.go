@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/internal/suspension"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
@@ -30,6 +31,7 @@ type config struct {
 	policy            state.ErrorPolicy
 	logger            *slog.Logger
 	auth              []transport.Credentials
+	sasl              sasl.Mechanism // nil for none
 	strictContact     bool
 	maxRequest        int
 	safetyMargin      float64

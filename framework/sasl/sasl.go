@@ -33,7 +33,7 @@ type Mechanism interface {
 	//
 	// The client calls Start when the connection is open, and before it asks for the
 	// session. Start may wait, for example for a Kerberos KDC, and must return soon
-	// after ctx ends. An error that wraps an *Error is a refusal. Any other error
+	// after ctx ends. If its error wraps an *Error, that is a refusal. Any other error
 	// ends the attempt to connect, and the client tries the next server.
 	Start(ctx context.Context, server string) (Exchange, []byte, error)
 }
