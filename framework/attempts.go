@@ -6,6 +6,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -106,15 +107,22 @@ func newRefusal() refusal {
 	return refusal{signal: make(chan struct{}), pauses: newPauses(shortestRefusedPause, longestRefusedPause)}
 }
 
+// isRefused reports whether a server has refused the credentials, or a server or the
+// client has refused the other one by SASL.
+func isRefused(err error) bool {
+	var auth *transport.AuthError
+	var authentication *sasl.Error
+	return reason.As(err, &auth) || reason.As(err, &authentication)
+}
+
 // attempted notes how an attempt to connect has ended.
 func (r *refusal) attempted(err error) {
-	var auth *transport.AuthError
 	switch {
 	case err == nil:
 		r.last = nil
 		r.reopen()
 		r.pauses.Reset()
-	case reason.As(err, &auth):
+	case isRefused(err):
 		r.last = err
 	}
 }
@@ -153,11 +161,10 @@ type outage struct {
 // else 0. A server that refuses the credentials has been reached, and refusal
 // tells the log of that.
 func (o *outage) attempted(err error, reportAfter time.Duration) (lasted time.Duration) {
-	var auth *transport.AuthError
 	switch {
 	case err == nil:
 		*o = outage{}
-	case reason.As(err, &auth):
+	case isRefused(err):
 	case o.since.IsZero():
 		o.since = time.Now()
 	case !o.reported && time.Since(o.since) >= reportAfter:

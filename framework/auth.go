@@ -3,11 +3,55 @@ package framework
 import (
 	"bytes"
 	"context"
+	"net"
 	"slices"
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/sasl"
+	"github.com/gocurator/curator/internal/reason"
 )
+
+// WithSASL authenticates every connection by SASL before anything else is sent on
+// the connection, in this session and in later ones. Access control lists name such
+// a client by the scheme "sasl". [sasl.DigestMD5] is a mechanism; contrib/kerberos has
+// another one. WithAuth may be given, too.
+//
+// A server that does not authenticate the client is not used: the client never goes
+// on without authentication. If no server lets the client in, and one refuses,
+// operations fail at once with an error that matches zk.ErrAuthFailed, and in which
+// errors.As finds a *[sasl.Error]. That includes Connect. The client then tries to
+// connect as WithAuth describes. A Kerberos KDC that does not answer is like a server
+// that does not answer: operations wait for it, and the session goes on if the KDC is
+// back in time.
+func WithSASL(m sasl.Mechanism) Option {
+	return func(c *config) {
+		c.sasl = m
+		c.require("SASL mechanism", present(m))
+	}
+}
+
+// startSASL begins an exchange with the server at the other end of nc, which it
+// closes if it returns an error. It returns nil without a mechanism.
+func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address string) (*transport.SASL, error) {
+	if m == nil {
+		return nil, nil
+	}
+	s := &transport.SASL{Mechanism: m}
+	host, _, err := net.SplitHostPort(address)
+	if err == nil {
+		s.Exchange, s.First, err = m.Start(ctx, host)
+	}
+	if err == nil {
+		return s, nil
+	}
+	nc.Close()
+	var refused *sasl.Error
+	if reason.As(err, &refused) {
+		return nil, err
+	}
+	return nil, reason.Foreign(err) // the error comes from the user's code
+}
 
 // WithAuth adds credentials, such as WithAuth("digest",
 // []byte("user:password")). Every connection is authenticated with all of them

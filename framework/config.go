@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/internal/suspension"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
@@ -30,6 +31,7 @@ type config struct {
 	policy            state.ErrorPolicy
 	logger            *slog.Logger
 	auth              []transport.Credentials
+	sasl              sasl.Mechanism // nil for none
 	strictContact     bool
 	maxRequest        int
 	safetyMargin      float64
@@ -113,6 +115,8 @@ func (c *config) validate() error {
 			"must be state.SessionPolicy or state.StandardPolicy")
 	case c.strictContact && c.safetyMargin > maxStrictMargin:
 		return badArgument("safety margin", margin, "must be no more than 0.25 with strict contact")
+	case c.sasl != nil && c.sasl.Principal() == "":
+		return badArgument("principal of SASL "+c.sasl.Name(), "", "must not be empty")
 	case c.maxRequest < minMaxRequest:
 		return badArgument("max request size", strconv.Itoa(c.maxRequest),
 			"must be at least "+strconv.Itoa(minMaxRequest))

@@ -54,8 +54,13 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 		s.disconnected(err)
 		return nil, err
 	}
+	exchange, err := startSASL(ctx, s.client.cfg.sasl, nc, address)
+	if err != nil {
+		s.disconnected(err)
+		return nil, err
+	}
 	s.client.now() // the handshake is contact from after a suspension
-	return s.link.Wrap(nc, time.Now().Add(timeout)), nil
+	return s.link.Wrap(nc, time.Now().Add(timeout), exchange), nil
 }
 
 // attemptTimeout is how long an attempt to connect may take. It leaves time for

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -113,7 +114,7 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept
 			if e.Stay && s.ephemerals.count() > len(kept) {
 				e.IOTimeout = closeTimeout
 			}
-			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
+			if s.client.endAt(ctx, s.hosts.take(), s.client.cfg.sasl, e) == nil {
 				s.ended.Store(!e.Stay)
 				return
 			}
@@ -125,12 +126,16 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept
 	}
 }
 
-// endAt ends a session at one server.
-func (c *Client) endAt(ctx context.Context, address string, e transport.EndSessionOptions) error {
+// endAt ends a session at one server, which m authenticates the client to unless m is
+// nil.
+func (c *Client) endAt(ctx context.Context, address string, m sasl.Mechanism, e transport.EndSessionOptions) error {
 	dialing, cancel := context.WithTimeout(ctx, e.IOTimeout)
 	defer cancel()
 	nc, err := c.cfg.connect(dialing, "tcp", address)
 	if err != nil {
+		return err
+	}
+	if e.SASL, err = startSASL(dialing, m, nc, address); err != nil {
 		return err
 	}
 	return transport.EndSession(ctx, nc, e)
@@ -138,7 +143,9 @@ func (c *Client) endAt(ctx context.Context, address string, e transport.EndSessi
 
 // endOrphan ends a session that the last attempt to connect has left on its
 // server: granted, but not usable, because the connection ended before its
-// handshake was over. That is so whenever credentials are refused.
+// handshake was over. That is so whenever credentials are refused. It does without
+// SASL, which would be refused again. A server that requires authentication of every
+// request keeps the session for its timeout.
 func (s *Session) endOrphan() {
 	who, ok := s.link.OrphanedSession()
 	if !ok {
@@ -147,7 +154,7 @@ func (s *Session) endOrphan() {
 	timeout := min(s.attemptTimeout(), closeTimeout)
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
-	s.client.endAt(ctx, s.address(), transport.EndSessionOptions{Identity: who, IOTimeout: timeout})
+	s.client.endAt(ctx, s.address(), nil, transport.EndSessionOptions{Identity: who, IOTimeout: timeout})
 	if s.ctx.Err() == nil { // otherwise close may still have to end the orphan
 		s.link.ForgetSession()
 	}

@@ -20,8 +20,8 @@ import (
 //     [WithStrictContact].
 //   - Which servers, and how to reach them: [WithServers] with [ResolveDNS],
 //     [WithDialer] and [WithTLS].
-//   - Rights: [WithAuth] says who the client is, [WithACLProvider] who may do
-//     what to its nodes. By default everybody may do everything.
+//   - Rights: [WithAuth] and [WithSASL] say who the client is, [WithACLProvider] who
+//     may do what to its nodes. By default everybody may do everything.
 //   - What goes on inside: [WithLogger] and [WithHooks]. Without them, and
 //     without a reader of [Client.States], an outage is silent.
 //   - Lost replies, which are matters of single operations: [WithProtection],

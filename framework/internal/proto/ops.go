@@ -23,6 +23,7 @@ const (
 	OpMultiRead       = 22
 	OpAuth            = 100
 	OpSetWatches      = 101
+	OpSASL            = 102
 	OpGetEphemerals   = 103
 	OpAddWatch        = 106
 	OpCloseSession    = -11

@@ -51,7 +51,7 @@ func TestEveryCallEndsOnceWhoeverCloses(t *testing.T) {
 			callers.Go(l.Close)
 			callers.Wait()
 			require.Equal(t, made.Load(), ended.Load())
-			late := l.Wrap(p.nc, time.Now())
+			late := l.Wrap(p.nc, time.Now(), nil)
 			_, err := late.Read(make([]byte, 1))
 			require.Error(t, err)
 		})

@@ -27,6 +27,7 @@ type Conn struct {
 	rest        []byte        // the part of it that the library has not read
 	readTimeout time.Duration // how long the library waits for a frame
 	handshake   handshake
+	sasl        *SASL // nil for none
 
 	wake  chan struct{} // capacity 1: there is something in out
 	done  chan struct{} // ends the connection's goroutines

@@ -32,7 +32,7 @@ func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 		client, server := net.Pipe() // no buffer: a Write waits for a Read
 		defer server.Close()
 		l := NewLink(Config{})
-		c := l.Wrap(client, time.Now().Add(5*time.Second)).(*Conn)
+		c := l.Wrap(client, time.Now().Add(5*time.Second), nil).(*Conn)
 		begin := time.Now()
 		_, err := c.Write(connectFrame(0))
 		require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 func stalledPeer(t *testing.T, l *Link) *Conn {
 	t.Helper()
 	client, server := net.Pipe() // without a buffer
-	c := l.Wrap(client, time.Now().Add(time.Hour)).(*Conn)
+	c := l.Wrap(client, time.Now().Add(time.Hour), nil).(*Conn)
 	t.Cleanup(func() { c.Close(); server.Close(); l.Close() })
 	c.Write(connectFrame(0))
 	_, err := server.Read(make([]byte, 100))

@@ -24,6 +24,10 @@ func noPayload(b []byte) []byte { return b }
 type EndSessionOptions struct {
 	Identity
 
+	// SASL authenticates the client, as servers may require of every request. Nil
+	// means no exchange.
+	SASL *SASL
+
 	// Credentials are for the deletes. To end a session takes none.
 	Credentials []Credentials
 
@@ -51,9 +55,12 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
 
-	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout, xid: firstOwnXid, longest: maxShortFrame}
+	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout, xid: firstOwnXid, longest: maxHandshakeFrame}
 	over, err := end.resume(o.Identity)
 	if over || err != nil {
+		return err
+	}
+	if err := end.authenticate(o.SASL); err != nil {
 		return err
 	}
 	if end.resumed && o.Stay { // otherwise the nodes are gone, and what is at their paths is another's
@@ -192,15 +199,10 @@ func (e *endingConn) answer(xid int32) (reply, error) {
 	}
 }
 
-const (
-	// maxShortFrame is a length in bytes. Every answer that matters here is
-	// shorter, but for a list.
-	maxShortFrame = 1 << 10
-
-	// maxListFrame is the same for a list of ephemeral nodes. It is more than
-	// clients make: servers do not survive the end of a session with 4 MiB of paths.
-	maxListFrame = 64 << 20
-)
+// maxListFrame is a length in bytes. Only the list of ephemeral nodes is longer than
+// maxHandshakeFrame. It is more than clients make: servers do not survive the end of a
+// session with 4 MiB of paths.
+const maxListFrame = 64 << 20
 
 func (e *endingConn) read() ([]byte, error) {
 	e.conn.SetReadDeadline(time.Now().Add(e.ioTimeout))

@@ -21,9 +21,10 @@ const (
 	// larger. Of an answer that is longer still, only the header is kept.
 	maxFrame = 64 << 20
 
-	// maxHandshakeFrame is far more than servers send before the handshake is
-	// over: 41 bytes with the session, and 16 for each of the credentials.
-	maxHandshakeFrame = 1 << 10
+	// maxHandshakeFrame is more than servers send before the handshake is over: 41
+	// bytes with the session, 16 for each of the credentials, and some hundred for a
+	// challenge of SASL. The longest challenge of DIGEST-MD5 has 2,048.
+	maxHandshakeFrame = 4 << 10
 
 	// maxPassword is what the library can send back when it takes up the
 	// session again, and more than the 16 bytes that servers give.

@@ -29,7 +29,7 @@ func TestFramesThatAreAnnouncedAndDoNotComeTakeNoMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := NewLink(Config{})
-			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
+			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}, nil).(*Conn)
 			defer l.Close()
 			c.Write(connectFrame(0))
 			require.Less(t, allocated(func() {
@@ -52,7 +52,7 @@ func TestLongFramesArriveWhole(t *testing.T) {
 	in := append(connectAnswer(9*time.Second, 7), want...)
 	in = append(in, answerFrame(2, 5, 0, "short")...)
 	l := NewLink(Config{})
-	c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
+	c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}, nil).(*Conn)
 	defer l.Close()
 	c.Write(connectFrame(0))
 	c.Write(getFrame(1, "/n", false))
@@ -111,7 +111,7 @@ func FuzzIncoming(f *testing.F) {
 		l := NewLink(cfg)
 		read := 0
 		memory := allocated(func() {
-			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
+			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}, nil).(*Conn)
 			c.Write(connectFrame(0))
 			c.Write(getFrame(1, "/n", true))
 			send(l, "/n")
@@ -152,7 +152,7 @@ func FuzzOutgoing(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		l := NewLink(Config{})
-		c := l.Wrap(&replay{in: bytes.NewReader(connectAnswer(9*time.Second, 3))}, time.Time{}).(*Conn)
+		c := l.Wrap(&replay{in: bytes.NewReader(connectAnswer(9*time.Second, 3))}, time.Time{}, nil).(*Conn)
 		for _, b := range [][]byte{first, second} {
 			n, err := c.Write(b)
 			require.NoError(t, err)

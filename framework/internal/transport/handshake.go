@@ -16,6 +16,8 @@ import (
 type handshake struct {
 	done     bool
 	response []byte           // held back until the handshake is done
+	timeout  time.Duration    // the session's
+	saslXid  int32            // of the message of SASL that is not answered yet, or 0
 	ping     *firstPing       // not answered yet, or nil
 	auths    map[int32]string // schemes by xid; the answer removes one
 }
@@ -77,7 +79,10 @@ func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.handshake.ping != nil {
+	switch {
+	case c.handshake.saslXid != 0:
+		return c.handleSASL(r)
+	case c.handshake.ping != nil:
 		return c.handleFirstPing(r)
 	}
 	scheme, ours := c.handshake.auths[r.Xid]
@@ -120,18 +125,31 @@ func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 		return frame, nil
 	}
 	c.link.recordIdentity(r)
-	if c.requestedSession == 0 && !c.link.cfg.LeaderConfirmed && c.link.cfg.Clock().Sub(c.connectSentAt) > timeoutOf(r)/3 {
-		c.sendFirstPing(frame, timeoutOf(r))
+	c.handshake.timeout = timeoutOf(r)
+	if c.sasl != nil {
+		c.handshake.response = bytes.Clone(frame)
+		c.sendSASL(c.sasl.First)
 		return nil, nil
 	}
-	return c.sessionAccepted(frame, c.connectSentAt, timeoutOf(r))
+	return c.sessionGranted(frame)
 }
 
-// sessionAccepted goes on when the server has granted the requested session.
-// contact is when a request was sent that the server has answered.
-func (c *Conn) sessionAccepted(response []byte, contact time.Time, timeout time.Duration) ([]byte, error) {
+// sessionGranted goes on when the server has granted the requested session, and
+// has authenticated the client by SASL if that is configured.
+func (c *Conn) sessionGranted(response []byte) ([]byte, error) {
+	cfg := &c.link.cfg
+	if c.requestedSession == 0 && !cfg.LeaderConfirmed && cfg.Clock().Sub(c.connectSentAt) > c.handshake.timeout/3 {
+		c.sendFirstPing(response)
+		return nil, nil
+	}
+	return c.sessionAccepted(response, c.connectSentAt)
+}
+
+// sessionAccepted goes on when the session is known to live for its timeout from
+// contact, which is when a request was sent that the server has answered.
+func (c *Conn) sessionAccepted(response []byte, contact time.Time) ([]byte, error) {
 	c.link.mu.Lock()
-	c.link.timeout = timeout
+	c.link.timeout = c.handshake.timeout
 	// A majority has committed the creation of a new session. A deposed leader
 	// may resume an old one by itself.
 	if !c.link.cfg.LeaderConfirmed || c.requestedSession == 0 {
@@ -249,9 +267,13 @@ func (c *Conn) withWatches(set func([]SetWatch)) {
 
 // handshakeFailed reports why there is no session on this connection.
 func (c *Conn) handshakeFailed(err error) {
-	if !c.handshake.done && c.link.cfg.Failed != nil {
-		c.link.cfg.Failed(fmt.Errorf("handshake with %v: %w", c.RemoteAddr(), err))
+	if c.handshake.done || c.link.cfg.Failed == nil {
+		return
 	}
+	if c.handshake.saslXid != 0 {
+		err = c.sasl.interrupted(err)
+	}
+	c.link.cfg.Failed(fmt.Errorf("handshake with %v: %w", c.RemoteAddr(), err))
 }
 
 func frameLength(frame []byte) int { return int(int32(binary.BigEndian.Uint32(frame))) }
@@ -266,16 +288,13 @@ func frameLength(frame []byte) int { return int(int32(binary.BigEndian.Uint32(fr
 //
 // With Config.LeaderConfirmed there is no such ping, because any server answers
 // a ping by itself.
-type firstPing struct {
-	sent    time.Time
-	timeout time.Duration // the session's
-}
+type firstPing struct{ sent time.Time }
 
 // sendFirstPing sends the ping. The library gets the ConnectResponse only after
 // the ping is answered.
-func (c *Conn) sendFirstPing(response []byte, timeout time.Duration) {
+func (c *Conn) sendFirstPing(response []byte) {
 	c.handshake.response = bytes.Clone(response)
-	c.handshake.ping = &firstPing{c.link.cfg.Clock(), timeout}
+	c.handshake.ping = &firstPing{c.link.cfg.Clock()}
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	c.out = appendRequest(c.out, proto.RequestHeader{Xid: proto.XidPing, Op: proto.OpPing}, noPayload)
@@ -289,5 +308,5 @@ func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
 	}
 	p, response := c.handshake.ping, c.handshake.response
 	c.handshake.ping, c.handshake.response = nil, nil
-	return c.sessionAccepted(response, p.sent, p.timeout)
+	return c.sessionAccepted(response, p.sent)
 }

@@ -52,7 +52,7 @@ func runLibrary(t *testing.T, in []byte) {
 				p.write(in)
 				p.read() // a ping
 			}()
-			return l.Wrap(client, time.Now().Add(6*time.Second)), nil
+			return l.Wrap(client, time.Now().Add(6*time.Second), nil), nil
 		}))
 	require.NoError(t, err)
 	time.Sleep(9 * time.Second)

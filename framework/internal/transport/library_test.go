@@ -48,7 +48,7 @@ func withLibrary(
 				if err != nil {
 					return nil, err
 				}
-				return o.link.Wrap(nc, time.Now().Add(6*time.Second)), nil
+				return o.link.Wrap(nc, time.Now().Add(6*time.Second), nil), nil
 			}))
 		require.NoError(t, err)
 		t.Cleanup(func() {
@@ -140,7 +140,7 @@ func library(t *testing.T, l *Link, serve func(n int, p *peer)) *zk.Conn {
 				for p.read() != nil {
 				}
 			}(n)
-			return l.Wrap(client, time.Now().Add(6*time.Second)), nil
+			return l.Wrap(client, time.Now().Add(6*time.Second), nil), nil
 		}))
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -92,9 +92,11 @@ func NewLink(cfg Config) *Link {
 
 // Wrap returns the connection to hand to the library in place of nc. The
 // returned connection owns nc. If the handshake is not done at handshakeBy,
-// reading fails. After Close, Wrap closes nc and returns a closed connection.
-func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time) net.Conn {
+// reading fails. With s, the handshake includes that exchange; nil means none. After
+// Close, Wrap closes nc and returns a closed connection.
+func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time, s *SASL) net.Conn {
 	c := newConn(l, nc)
+	c.sasl = s
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {

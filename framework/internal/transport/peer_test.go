@@ -42,7 +42,7 @@ func newPeer(t *testing.T, nc net.Conn) *peer {
 func dialed(t *testing.T, l *Link) (*Conn, *peer) {
 	t.Helper()
 	client, server := net.Pipe()
-	c := l.Wrap(client, time.Now().Add(10*time.Second)).(*Conn)
+	c := l.Wrap(client, time.Now().Add(10*time.Second), nil).(*Conn)
 	t.Cleanup(func() { c.Close(); server.Close(); l.Close() })
 	return c, newPeer(t, server)
 }
