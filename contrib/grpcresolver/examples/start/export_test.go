@@ -1,0 +1,4 @@
+package start
+
+// Serve is the function that a serving program runs.
+var Serve = run
