@@ -19,8 +19,10 @@ func TestWorkStopsWhenTheSessionIsLost(t *testing.T) {
 		host := srv.NewHost() // the machine that the client runs on
 		client := curatortest.Connect(t, srv, framework.WithDialer(host.Dialer()))
 		mutex := locks.NewInterProcessMutex(client, "/locks/a")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of virtual time
+		defer cancel()
 
-		err := mutex.Do(t.Context(), func(ctx context.Context) error {
+		err := mutex.Do(ctx, func(ctx context.Context) error {
 			host.LoseSessions() // cuts the machine off until the session has expired
 			<-ctx.Done()
 			return context.Cause(ctx)
@@ -46,7 +48,7 @@ func TestLockOfACrashedHolderIsFreeAfterTheSessionTimeout(t *testing.T) {
 		if _, err := locks.NewInterProcessMutex(waiter, "/locks/a").Acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if waited := time.Since(crash); waited > 15*time.Second {
+		if waited := time.Since(crash); waited != 15*time.Second {
 			t.Fatal(waited)
 		}
 	})
