@@ -29,5 +29,9 @@ func run(ctx context.Context, client *framework.Client) error {
 		return err
 	}
 	<-ctx.Done()
-	return registration.Shutdown(context.WithoutCancel(ctx)) // callers stop before the server does
+	ctx = context.WithoutCancel(ctx)
+	if err := registration.Drain(ctx); err != nil { // callers take other instances from now on
+		return err
+	}
+	return registration.Shutdown(ctx)
 }
