@@ -55,7 +55,7 @@ func TestExpressionsOfTheDashboard(t *testing.T) {
 // scratch can run them.
 func TestDockerfilesBuildStaticPrograms(t *testing.T) {
 	for _, program := range []string{"zklock", "zkfake"} {
-		build := regexp.MustCompile(`(?m)^RUN (.*) -o /`+program+` (.*)$`).FindStringSubmatch(read(t, program+".Dockerfile"))
+		build := regexp.MustCompile(`(?m)^RUN (.*) -o /` + program + ` (.*)$`).FindStringSubmatch(read(t, program+".Dockerfile"))
 		require.NotNil(t, build, program)
 		out := filepath.Join(t.TempDir(), program)
 		run(t, "../../..", "sh", "-c", build[1]+" -o "+out+" "+build[2])

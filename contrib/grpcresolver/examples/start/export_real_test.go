@@ -1,3 +1,5 @@
+//go:build real
+
 package start
 
 // Serve is the function that a serving program runs.
