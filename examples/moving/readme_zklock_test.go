@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Lock has the methods of go-zookeeper's zk.Lock, and one more. As there, each
-// goroutine needs a Lock of its own.
+// Lock has the methods of go-zookeeper's zk.Lock, and Context. Each goroutine needs its
+// own Lock, as with zk.Lock.
 type Lock struct {
 	client *framework.Client
 	path   string

@@ -86,11 +86,11 @@ var elsewhere = []string{
 	"asynq", "gocron", "goose", "grpc", "kratos", "loadbalance", "migrate", "persist",
 }
 
-// The guides also name what other libraries have, TELEMETRY has attributes, and
-// GUARANTEES has tests, which package guarantees looks for.
+// TELEMETRY has attributes, and GUARANTEES has tests, which package guarantees looks
+// for.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents(t) {
-		if strings.HasPrefix(document, "docs/FROM_") || document == "tracing/TELEMETRY.md" || document == "docs/GUARANTEES.md" {
+		if document == "tracing/TELEMETRY.md" || document == "docs/GUARANTEES.md" {
 			continue
 		}
 		require.NoError(t, code(t).Names(document, elsewhere...))

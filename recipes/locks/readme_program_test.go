@@ -2,9 +2,10 @@ package locks_test
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log"
 	"os"
+	"os/signal"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -12,25 +13,40 @@ import (
 )
 
 func main() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	client, err := framework.Connect(ctx, os.Getenv("ZOOKEEPER"))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	client, err := framework.Connect(ctx, os.Getenv("ZOOKEEPER"), framework.WithServiceName("report"))
 	if err != nil {
 		log.Fatal(err) // says why the last attempt failed
 	}
 	defer client.Close()
-
-	mutex := locks.NewInterProcessMutex(client, "/locks/nightly-report")
-	if err := mutex.Do(ctx, writeReport); err != nil {
-		log.Print(err) // says who holds the lock, and how many are ahead
+	if err := nightlyReport(ctx, client); err != nil {
+		log.Print(err)
 	}
 }
 
-// writeReport runs in one process at a time. Its context ends when the lock can
-// no longer be trusted, before the server gives the lock to the next process.
-func writeReport(ctx context.Context) error {
-	for page := 1; page <= 3 && ctx.Err() == nil; page++ {
-		fmt.Println("wrote page", page)
+// nightlyReport writes thirty pages, in one process at a time.
+func nightlyReport(ctx context.Context, client *framework.Client) error {
+	mutex := locks.NewInterProcessMutex(client, "/locks/nightly-report")
+	lease, err := mutex.TryAcquire(ctx)
+	if errors.Is(err, locks.ErrNotAcquired) {
+		log.Print("waiting: ", err) // err names the holder
+		lease, err = mutex.Acquire(ctx)
 	}
-	return context.Cause(ctx) // nil, or for example "session lost"
+	if err != nil {
+		return err
+	}
+	defer lease.Release(ctx) // works even if ctx is done
+
+	work, done := lease.WithContext(ctx) // done when the lock is lost, or with ctx
+	defer done()
+	for page := range 30 {
+		select {
+		case <-time.After(time.Second):
+			log.Print("wrote page ", page+1)
+		case <-work.Done():
+			return context.Cause(work) // "session lost", for example
+		}
+	}
+	return nil
 }

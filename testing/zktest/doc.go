@@ -13,7 +13,7 @@
 // Other clients than ours dial through [Server.Dialer]. [Run] is for programs
 // that embed a server, [StartEnsemble] starts several with one
 // history, and [WithTCP] lets other processes in. [MODEL.md] says what is
-// modelled, in which order a client sees things, and where to find what.
+// modelled, and in which order a client sees things.
 //
 //   - A [Server] has methods for what happens to servers and networks, such as
 //     [Server.Stop]; for what an operator does, such as [Server.Create]; for a

@@ -1,0 +1,39 @@
+//go:build real
+
+package start
+
+import (
+	"context"
+	"net"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+func run(ctx context.Context, client *framework.Client) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer()
+	healthpb.RegisterHealthServer(server, health.NewServer()) // and your own service
+	go server.Serve(listener)
+	defer server.GracefulStop()
+
+	registration, err := discovery.NewRegistration(client, "/services", discovery.CuratorCodec(), discovery.Instance{
+		Service: "orders", Address: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port,
+	})
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	ctx = context.WithoutCancel(ctx)
+	if err := registration.Drain(ctx); err != nil { // callers take other instances from now on
+		return err
+	}
+	return registration.Shutdown(ctx)
+}

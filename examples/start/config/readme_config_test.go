@@ -1,0 +1,35 @@
+package start
+
+import (
+	"context"
+	"errors"
+	"log"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+type settings struct {
+	Workers int
+}
+
+func run(ctx context.Context, client *framework.Client) error {
+	value, err := shared.NewValue(client, "/settings", codec.JSON[settings](), settings{Workers: 4})
+	if err != nil {
+		return err
+	}
+	defer value.Close()
+	for now, err := range value.Changes(ctx) { // the first one is the present value
+		var undecoded *codec.DecodeError
+		switch {
+		case errors.As(err, &undecoded):
+			log.Print("keeping the last settings: ", err)
+		case err != nil:
+			return err
+		default:
+			log.Print("workers: ", now.Value.Workers)
+		}
+	}
+	return nil
+}
