@@ -27,6 +27,9 @@ import (
 var notInTheTable = map[string]string{
 	"discovery.(*Registrar).Register":   "TestCauseOfTheCallersContextMakesNoFolder of contrib/kratos has it",
 	"discovery.(*Registrar).Deregister": "asks whether the context has ended before it judges an error",
+	"fence.(*Guard).Raise":              "asks and waits for nothing that a context could end",
+	"fence.FromContext":                 "asks for a value, and not whether the context has ended",
+	"fence.Outgoing":                    "asks for a value, and not whether the context has ended",
 	"framework.(*Session).AfterTrust":   "waits for the context of the session, and not for a caller's",
 	"framework.Extension.OnError":       "puts a function into the context",
 	"locks.LeaseFromContext":            "asks for a value, and not whether the context has ended",

@@ -12,6 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/fence"
+	"github.com/gocurator/curator/recipes/fence/fencezk"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -48,6 +50,30 @@ func heldBy(call func(context.Context, *scene) error) func(*testing.T, *scene) f
 		t.Helper()
 		held(t, mutex(s.other(t)))
 		return func(ctx context.Context) error { return call(ctx, s) }
+	}
+}
+
+// fenced prepares nodes, and a client under a lease.
+func fenced(call func(context.Context, *fencezk.Client) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		lease, err := mutex(s.client).Acquire(t.Context())
+		require.NoError(t, err)
+		c := fencezk.New(s.client, lease)
+		return onTree(func(ctx context.Context, _ *scene) error { return call(ctx, c) })(t, s)
+	}
+}
+
+// incoming prepares a store with a token, and admits a request.
+func incoming(lock, header string) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		require.NoError(t, s.srv.Create("/fences", nil))
+		require.NoError(t, s.srv.Create("/fences/%2Flock", []byte("7 /lock/a")))
+		return func(ctx context.Context) error {
+			_, err := fence.Incoming(ctx, fencezk.NewStore(s.client, "/fences"), lock, []string{header})
+			return err
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/fence/fencezk"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -214,6 +215,16 @@ var everyOperation = []operation{
 	{"revoke", heldBy(func(ctx context.Context, s *scene) error {
 		return locks.Revoke(ctx, s.client, "/lock/"+s.srv.Children("/lock")[0])
 	})},
+	{"fenced create", fenced(func(ctx context.Context, c *fencezk.Client) error { _, err := c.Create(ctx, "/new", nil); return err })},
+	{"fenced set", fenced(func(ctx context.Context, c *fencezk.Client) error {
+		_, err := c.Set(ctx, "/tree", nil, framework.AnyVersion)
+		return err
+	})},
+	{"fenced delete", fenced(func(ctx context.Context, c *fencezk.Client) error { return c.Delete(ctx, "/tree/a", 0) })},
+	{"fenced transaction", fenced(func(ctx context.Context, c *fencezk.Client) error { _, err := c.Transaction(ctx); return err })},
+	{"fencing token, first", incoming("/other", "7 /other/a")},
+	{"fencing token, equal", incoming("/lock", "7 /lock/a")},
+	{"fencing token, larger", incoming("/lock", "8 /lock/b")},
 	{"shared limit", onTree(func(ctx context.Context, s *scene) error { return locks.SetSharedLimit(ctx, s.client, "/limit", 3) })},
 
 	{"leader", heldBy(func(ctx context.Context, s *scene) error {
