@@ -1,0 +1,242 @@
+//go:build real
+
+package kerberos_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/contrib/kerberos"
+	"github.com/gocurator/curator/framework/sasl"
+)
+
+func patience(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// The JDK's server accepts a client whose session has any of these encryption types, with
+// the session's key and with a key of its own.
+func TestJDKAcceptsEachEncryptionType(t *testing.T) {
+	k := startKDC(t)
+	for etype := range strings.FieldsSeq(strings.TrimSuffix(allTypes, "arcfour-hmac")) {
+		t.Run(etype, func(t *testing.T) {
+			k.configure(etype, k.address)
+			service := "zookeeper-" + etype
+			keytab := k.keytab(service+"/localhost", realm, etype)
+			mechanism, err := kerberos.New(kerberos.Config{
+				Principal: "alice-" + etype, Keytab: k.keytab("alice-"+etype, realm, etype), ServiceName: service,
+			})
+			require.NoError(t, err)
+			for _, subkey := range []string{"false", "true"} {
+				server := startPeer(t, keytab, service+"/localhost@"+realm, "-Dsun.security.krb5.acceptor.subkey="+subkey)
+				exchange, first, err := mechanism.Start(patience(t), "127.0.0.1")
+				require.NoError(t, err)
+				require.Equal(t, "OK "+mechanism.Principal(), server.complete(exchange, first))
+			}
+		})
+	}
+}
+
+// The KDC that the client asks refuses each of these, and the client gives up.
+func TestRefusals(t *testing.T) {
+	k := startKDC(t)
+	k.keytab("zookeeper/localhost", realm, "aes256-cts")
+	k.keytab("zookeeper/weak", realm, "arcfour-hmac")
+	alice := k.keytab("alice", realm, "aes256-cts")
+	stale := k.keytab("stale", realm, "aes256-cts")
+	k.admin(realm, "cpw -randkey -e aes256-cts stale")
+	gone := k.keytab("gone", realm, "aes256-cts")
+	k.admin(realm, "delprinc -force gone")
+	for _, c := range []struct {
+		principal, keytab, server string
+		code                      int32
+		text                      string
+	}{
+		{"stale", stale, "zookeeper/localhost", 24, "KDC_ERR_PREAUTH_FAILED"},
+		{"gone", gone, "zookeeper/localhost", 6, "KDC_ERR_C_PRINCIPAL_UNKNOWN"},
+		{"alice", alice, "zookeeper/elsewhere", 7, "KDC_ERR_S_PRINCIPAL_UNKNOWN"},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			mechanism, err := kerberos.New(kerberos.Config{Principal: c.principal, Keytab: c.keytab, ServerPrincipal: c.server})
+			require.NoError(t, err)
+			_, _, err = mechanism.Start(patience(t), "localhost")
+			var refusal *sasl.Error
+			require.ErrorAs(t, err, &refusal)
+			require.Equal(t, "GSSAPI", refusal.Mechanism)
+			require.Equal(t, c.principal+"@"+realm, refusal.Principal)
+			var cause *kerberos.Error
+			require.ErrorAs(t, err, &cause)
+			require.Contains(t, cause.KDC, k.address)
+			require.Equal(t, kerberos.Error{
+				Principal: c.principal + "@" + realm, Server: c.server + "@" + realm, KDC: cause.KDC, Code: c.code, Err: cause.Err,
+			}, *cause)
+			require.ErrorContains(t, err, c.text)
+		})
+	}
+	// MIT's KDC calls this a generic error, which may also be one that passes.
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: alice, ServerPrincipal: "zookeeper/weak"})
+	require.NoError(t, err)
+	_, _, err = mechanism.Start(patience(t), "localhost")
+	var weak *kerberos.Error
+	require.ErrorAs(t, err, &weak)
+	require.EqualValues(t, 60, weak.Code, "RC4 has no wrap tokens of RFC 4121")
+}
+
+// A ticket serves without a KDC until it ends, and a new one is fetched then. KDCs that are
+// away are no refusal: the client tries again.
+func TestKDCIsAway(t *testing.T) {
+	k := startKDC(t)
+	server := startPeer(t, k.keytab("zookeeper/localhost", realm, "aes256-cts"), "zookeeper/localhost@"+realm)
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: k.keytab("alice", realm, "aes256-cts")})
+	require.NoError(t, err)
+	k.admin(realm, `modprinc -maxlife "6 seconds" alice`)
+	authenticate := func() {
+		t.Helper()
+		exchange, first, err := mechanism.Start(patience(t), "localhost")
+		require.NoError(t, err)
+		require.Equal(t, "OK alice@"+realm, server.complete(exchange, first))
+	}
+	authenticate()
+	ends := time.After(6 * time.Second)
+	k.stop()
+	authenticate()
+	// The connection breaks during the exchange.
+	_, _, err = mechanism.Start(patience(t), "localhost")
+	require.NoError(t, err)
+	authenticate()
+	require.Equal(t, 1, k.issued("zookeeper/localhost"))
+
+	<-ends
+	_, _, err = mechanism.Start(patience(t), "localhost")
+	var away *kerberos.Error
+	require.ErrorAs(t, err, &away)
+	require.Equal(t, k.address, away.KDC)
+	require.Zero(t, away.Code)
+	var refusal *sasl.Error
+	require.False(t, errors.As(err, &refusal), err)
+	k.start()
+	authenticate()
+	require.Equal(t, 2, k.issued("zookeeper/localhost"))
+}
+
+// The context ends the wait for a KDC that is silent, and a KDC that answers is found
+// behind one that is silent.
+func TestKDCIsSilent(t *testing.T) {
+	k := startKDC(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	k.keytab("zookeeper/localhost", realm, "aes256-cts")
+	keytab := k.keytab("alice", realm, "aes256-cts")
+	k.configure(allTypes, silent.Addr().String())
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: keytab})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		conn, err := silent.Accept()
+		if err == nil {
+			defer conn.Close()
+		}
+		_, _ = conn.Read(make([]byte, 1)) // the request has begun
+		cancel(&sasl.Error{})             // a cause is no refusal
+		<-t.Context().Done()
+	}()
+	_, _, err = mechanism.Start(ctx, "localhost")
+	var away *kerberos.Error
+	require.ErrorAs(t, err, &away)
+	var refusal *sasl.Error
+	require.False(t, errors.As(err, &refusal), err)
+
+	k.configure(allTypes, silent.Addr().String(), k.address)
+	mechanism, err = kerberos.New(kerberos.Config{Principal: "alice", Keytab: keytab})
+	require.NoError(t, err)
+	ctx, cancelLater := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancelLater()
+	_, _, err = mechanism.Start(ctx, "localhost")
+	require.NoError(t, err)
+}
+
+// A ticket that the server has not accepted is not used again, if a KDC has another one.
+func TestServerWithAnotherKey(t *testing.T) {
+	k := startKDC(t)
+	old := k.keytab("zookeeper/localhost", realm, "aes256-cts")
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: k.keytab("alice", realm, "aes256-cts")})
+	require.NoError(t, err)
+	exchange, first, err := mechanism.Start(patience(t), "localhost")
+	require.NoError(t, err)
+	require.Equal(t, "OK alice@"+realm, startPeer(t, old, "zookeeper/localhost@"+realm).complete(exchange, first))
+	k.admin(realm, "cpw -randkey -e aes256-cts zookeeper/localhost")
+	k.admin(realm, "ktadd -norandkey -k "+k.path("new.keytab")+" zookeeper/localhost")
+	server := startPeer(t, k.path("new.keytab"), "zookeeper/localhost@"+realm)
+	_, first, err = mechanism.Start(patience(t), "localhost")
+	require.NoError(t, err)
+	_, decision := server.respond(first)
+	require.True(t, strings.HasPrefix(decision, "ERROR "), decision)
+	exchange, first, err = mechanism.Start(patience(t), "localhost")
+	require.NoError(t, err)
+	require.Equal(t, "OK alice@"+realm, server.complete(exchange, first))
+}
+
+// The client's realm trusts the server's.
+func TestServerInAnotherRealm(t *testing.T) {
+	k := startKDC(t)
+	server := startPeer(t, k.keytab("zookeeper/localhost", "TWO.EXAMPLE", "aes256-cts"), "zookeeper/localhost@TWO.EXAMPLE")
+	mechanism, err := kerberos.New(kerberos.Config{
+		Principal: "alice@" + realm, Keytab: k.keytab("alice", realm, "aes256-cts"), ServerPrincipal: "zookeeper/localhost@TWO.EXAMPLE",
+	})
+	require.NoError(t, err)
+	exchange, first, err := mechanism.Start(patience(t), "localhost")
+	require.NoError(t, err)
+	require.Equal(t, "OK alice@"+realm, server.complete(exchange, first))
+}
+
+// A credential cache is read again when a ticket is needed, so that it may be renewed.
+func TestCredentialCache(t *testing.T) {
+	k := startKDC(t)
+	server := startPeer(t, k.keytab("zookeeper/localhost", realm, "aes256-cts"), "zookeeper/localhost@"+realm)
+	alice, bob := k.keytab("alice", realm, "aes256-cts"), k.keytab("bob", realm, "aes256-cts")
+	t.Setenv("KRB5CCNAME", "FILE:"+k.path("cache"))
+	k.run("kinit", "-l", "2s", "-k", "-t", alice, "alice")
+	ends := time.After(3 * time.Second)
+	mechanism, err := kerberos.New(kerberos.Config{})
+	require.NoError(t, err)
+	require.Equal(t, "alice@"+realm, mechanism.Principal())
+	authenticate := func() {
+		t.Helper()
+		exchange, first, err := mechanism.Start(patience(t), "localhost")
+		require.NoError(t, err)
+		require.Equal(t, "OK alice@"+realm, server.complete(exchange, first))
+	}
+	refused := func(text string) {
+		t.Helper()
+		_, _, err := mechanism.Start(patience(t), "localhost")
+		var refusal *sasl.Error
+		require.ErrorAs(t, err, &refusal)
+		require.ErrorContains(t, err, text)
+	}
+	<-ends
+	refused("has ended at")
+	k.run("kinit", "-l", "2s", "-k", "-t", alice, "alice")
+	ends = time.After(3 * time.Second)
+	authenticate()
+	<-ends
+	k.run("kinit", "-k", "-t", bob, "bob")
+	refused("is that of bob@" + realm + ", not of alice@" + realm)
+	content, err := os.ReadFile(k.path("cache"))
+	require.NoError(t, err)
+	for length := range content {
+		require.NoError(t, os.WriteFile(k.path("cache"), content[:length], 0o600))
+		if cut, err := kerberos.New(kerberos.Config{}); err == nil {
+			require.Equal(t, "bob@"+realm, cut.Principal(), "between two entries")
+		}
+	}
+}
