@@ -100,7 +100,10 @@ func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server prin
 		}
 		var tgs messages.TGSRep
 		err = c.exchange(ctx, realm, &request, func(reply []byte) error {
-			if err := errors.Join(tgs.Unmarshal(reply), tgs.DecryptEncPart(t.key)); err != nil {
+			if err := tgs.Unmarshal(reply); err != nil {
+				return err
+			}
+			if err := tgs.DecryptEncPart(t.key); err != nil {
 				return err
 			}
 			_, err := tgs.Verify(&config, request)
@@ -110,14 +113,14 @@ func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server prin
 			return nil, err
 		}
 		t = granted(tgs.KDCRepFields)
-		name := t.SName.NameString
-		if name[0] != "krbtgt" {
+		name := tgs.DecryptedEncPart.SName.NameString
+		if len(name) != 2 || name[0] != "krbtgt" {
 			return t, nil
 		}
 		if realm == server.realm { // the KDC refers to the realm that has the server
-			server.realm = name[len(name)-1]
+			server.realm = name[1]
 		}
-		realm = name[len(name)-1]
+		realm = name[1]
 	}
 	return nil, fmt.Errorf("the way to the server's realm has more than %d realms", maxRealms)
 }
@@ -146,15 +149,17 @@ func (c *conversation) exchange(ctx context.Context, realm string, request inter
 	c.away = true
 	kdcs, err := c.kdcs(ctx, realm)
 	for i, address := range kdcs {
-		c.asked = append(c.asked, address)
+		if !slices.Contains(c.asked, address) {
+			c.asked = append(c.asked, address)
+		}
 		var reply []byte
 		if reply, err = roundTrip(ctx, address, message, len(kdcs)-i); err != nil {
 			continue
 		}
 		var refusal messages.KRBError
-		if decode(func() error { return refusal.Unmarshal(reply) }) != nil {
+		if refusal.Unmarshal(reply) != nil {
 			c.away, c.code = false, 0
-			return decode(func() error { return decoder(reply) })
+			return decoder(reply)
 		}
 		c.code, err = refusal.ErrorCode, fmt.Errorf("%s %.100q", errorcode.Lookup(refusal.ErrorCode), refusal.EText)
 		if c.code != errorcode.KDC_ERR_SVC_UNAVAILABLE && c.code != errorcode.KRB_ERR_GENERIC {

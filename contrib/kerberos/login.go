@@ -88,8 +88,8 @@ func readCache(path string, client principal) (owner principal, t *ticket, err e
 
 var errMalformed = errors.New("malformed")
 
-// decode runs a decoder of gokrb5 on bytes that were made elsewhere. Some of these
-// decoders panic if the bytes are too short.
+// decode runs code of gokrb5 on bytes that were made elsewhere. Some of it panics if a
+// part of a message is too short.
 func decode(decoder func() error) (err error) {
 	defer func() {
 		if recover() != nil {

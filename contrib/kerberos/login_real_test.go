@@ -4,7 +4,10 @@ package kerberos_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/contrib/kerberos"
 	"github.com/gocurator/curator/framework/sasl"
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 func patience(t *testing.T) context.Context {
@@ -27,14 +31,19 @@ func patience(t *testing.T) context.Context {
 // the session's key and with a key of its own.
 func TestJDKAcceptsEachEncryptionType(t *testing.T) {
 	k := startKDC(t)
-	for etype := range strings.FieldsSeq(strings.TrimSuffix(allTypes, "arcfour-hmac")) {
-		t.Run(etype, func(t *testing.T) {
-			k.configure(etype, k.address)
-			service := "zookeeper-" + etype
-			keytab := k.keytab(service+"/localhost", realm, etype)
-			mechanism, err := kerberos.New(kerberos.Config{
-				Principal: "alice-" + etype, Keytab: k.keytab("alice-"+etype, realm, etype), ServiceName: service,
-			})
+	for i, c := range []struct{ permitted, client, server string }{
+		{"aes256-cts-hmac-sha1-96", "aes256-cts-hmac-sha1-96", "aes256-cts-hmac-sha1-96"},
+		{"aes128-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96"},
+		{"aes256-cts-hmac-sha384-192", "aes256-cts-hmac-sha384-192", "aes256-cts-hmac-sha384-192"},
+		{"aes128-cts-hmac-sha256-128", "aes128-cts-hmac-sha256-128", "aes128-cts-hmac-sha256-128"},
+		// Sessions of RC4 have other tokens, and the keytab has no key of the first types.
+		{"arcfour-hmac " + allTypes, "aes128-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96 arcfour-hmac"},
+	} {
+		t.Run(c.permitted, func(t *testing.T) {
+			k.configure(c.permitted, k.address)
+			service, client := fmt.Sprintf("zookeeper%d", i), fmt.Sprintf("alice%d", i)
+			keytab := k.keytab(service+"/localhost", realm, c.server)
+			mechanism, err := kerberos.New(kerberos.Config{Principal: client, Keytab: k.keytab(client, realm, c.client), ServiceName: service})
 			require.NoError(t, err)
 			for _, subkey := range []string{"false", "true"} {
 				server := startPeer(t, keytab, service+"/localhost@"+realm, "-Dsun.security.krb5.acceptor.subkey="+subkey)
@@ -50,7 +59,6 @@ func TestJDKAcceptsEachEncryptionType(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	k := startKDC(t)
 	k.keytab("zookeeper/localhost", realm, "aes256-cts")
-	k.keytab("zookeeper/weak", realm, "arcfour-hmac")
 	alice := k.keytab("alice", realm, "aes256-cts")
 	stale := k.keytab("stale", realm, "aes256-cts")
 	k.admin(realm, "cpw -randkey -e aes256-cts stale")
@@ -75,20 +83,12 @@ func TestRefusals(t *testing.T) {
 			require.Equal(t, c.principal+"@"+realm, refusal.Principal)
 			var cause *kerberos.Error
 			require.ErrorAs(t, err, &cause)
-			require.Contains(t, cause.KDC, k.address)
 			require.Equal(t, kerberos.Error{
-				Principal: c.principal + "@" + realm, Server: c.server + "@" + realm, KDC: cause.KDC, Code: c.code, Err: cause.Err,
+				Principal: c.principal + "@" + realm, Server: c.server + "@" + realm, KDC: k.address, Code: c.code, Err: cause.Err,
 			}, *cause)
 			require.ErrorContains(t, err, c.text)
 		})
 	}
-	// MIT's KDC calls this a generic error, which may also be one that passes.
-	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: alice, ServerPrincipal: "zookeeper/weak"})
-	require.NoError(t, err)
-	_, _, err = mechanism.Start(patience(t), "localhost")
-	var weak *kerberos.Error
-	require.ErrorAs(t, err, &weak)
-	require.EqualValues(t, 60, weak.Code, "RC4 has no wrap tokens of RFC 4121")
 }
 
 // A ticket serves without a KDC until it ends, and a new one is fetched then. KDCs that are
@@ -163,6 +163,89 @@ func TestKDCIsSilent(t *testing.T) {
 	defer cancelLater()
 	_, _, err = mechanism.Start(ctx, "localhost")
 	require.NoError(t, err)
+}
+
+// Somebody on the way to the KDC changes one byte of its replies, or cuts them off. The
+// client may notice, and never ends.
+func TestRepliesOfTheKDCAreChanged(t *testing.T) {
+	k := startKDC(t)
+	k.keytab("zookeeper/localhost", realm, "aes256-cts")
+	keytab := k.keytab("alice", realm, "aes256-cts")
+	proxy, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer proxy.Close()
+	k.configure(allTypes, proxy.Addr().String())
+	changes := make(chan func([]byte) []byte, 2) // of the next replies
+	go func() {
+		for {
+			client, err := proxy.Accept()
+			if err != nil {
+				return
+			}
+			forward(client, k.address, <-changes)
+		}
+	}()
+	longest := 0
+	same := func(reply []byte) []byte {
+		longest = max(longest, len(reply))
+		return reply
+	}
+	start := func(as, tgs func([]byte) []byte) error {
+		changes <- as
+		changes <- tgs
+		mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: keytab})
+		require.NoError(t, err)
+		_, _, err = mechanism.Start(patience(t), "localhost")
+		for len(changes) > 0 {
+			<-changes
+		}
+		return err
+	}
+	require.NoError(t, start(same, same))
+	refused, tried := 0, 0
+	for i := range longest {
+		if !thorough.Picked(20, i) {
+			continue
+		}
+		tried += 4
+		flip := func(reply []byte) []byte {
+			reply[min(i, len(reply)-1)] ^= 0xff
+			return reply
+		}
+		cut := func(reply []byte) []byte { return reply[:min(i, len(reply)-1)] }
+		for _, change := range []func([]byte) []byte{flip, cut} {
+			for _, err := range []error{start(change, same), start(same, change)} {
+				if err != nil {
+					refused++
+				}
+			}
+		}
+	}
+	require.Greater(t, refused, tried/2)
+}
+
+// forward forwards one request to the KDC, and a changed reply.
+func forward(client net.Conn, kdc string, change func([]byte) []byte) {
+	defer client.Close()
+	server, err := net.Dial("tcp", kdc)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	message := func(from net.Conn) []byte {
+		size := make([]byte, 4)
+		if _, err := io.ReadFull(from, size); err != nil {
+			return nil
+		}
+		content := make([]byte, binary.BigEndian.Uint32(size))
+		_, _ = io.ReadFull(from, content)
+		return content
+	}
+	send := func(to net.Conn, content []byte) {
+		_, _ = to.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(content))), content...))
+	}
+	send(server, message(client))
+	send(client, change(message(server)))
 }
 
 // A ticket that the server has not accepted is not used again, if a KDC has another one.

@@ -11,6 +11,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/sasl"
 )
 
 // write writes a file and returns its path.
@@ -85,4 +87,21 @@ func TestBrokenKeytabShowsNoKey(t *testing.T) {
 			require.Error(t, err)
 		}
 	}
+}
+
+// gokrb5 panics at a ticket for nobody, which anybody on the way to the KDC can make of
+// another one.
+func TestTicketForNobody(t *testing.T) {
+	t.Setenv("KRB5_CONFIG", write(t, "[libdefaults]\ndefault_realm = HOME\n"))
+	content, _ := keysOf(t, "alice")
+	m, err := New(Config{Principal: "alice", Keytab: write(t, content), ServerPrincipal: "zookeeper/zk"})
+	require.NoError(t, err)
+	broken := &ticket{end: time.Now().Add(time.Hour)}
+	broken.proven.Store(true)
+	m.tickets.Store(m.server, broken)
+	_, _, err = m.Start(t.Context(), "zk")
+	require.ErrorIs(t, err, errMalformed)
+	var refusal *sasl.Error
+	require.ErrorAs(t, err, &refusal)
+	require.EqualError(t, err, `SASL GSSAPI as "alice@HOME": kerberos: no ticket of "alice@HOME" for "zookeeper/zk@HOME" (KDC not asked): malformed`)
 }

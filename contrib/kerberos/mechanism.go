@@ -107,13 +107,17 @@ func (m *Mechanism) Principal() string { return m.client.String() }
 // the client tries again.
 func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []byte, error) {
 	name, talk := m.serverPrincipal(ctx, server), &conversation{config: m.krb5, client: m.client}
-	t, err := m.ticket(ctx, name, talk)
-	if err == nil {
-		var e *exchange
-		var first []byte
-		if e, first, err = newExchange(m.client, t); err == nil {
-			return e, first, nil
+	var e *exchange
+	var first []byte
+	err := decode(func() error {
+		t, err := m.ticket(ctx, name, talk)
+		if err == nil {
+			e, first, err = newExchange(m.client, t)
 		}
+		return err
+	})
+	if err == nil {
+		return e, first, nil
 	}
 	err = &Error{Principal: m.Principal(), Server: name.String(), KDC: strings.Join(talk.asked, ","), Code: talk.code, Err: err}
 	if !talk.away {
@@ -159,7 +163,7 @@ type Error struct {
 
 // Error returns a sentence with the principals, the KDCs, and Err.
 func (e *Error) Error() string {
-	return fmt.Sprintf("kerberos: no ticket of %q for %q from the KDC %q: %v", e.Principal, e.Server, e.KDC, e.Err)
+	return fmt.Sprintf("kerberos: no ticket of %q for %q (KDC %s): %v", e.Principal, e.Server, cmp.Or(e.KDC, "not asked"), e.Err)
 }
 
 // Unwrap returns Err.
