@@ -67,7 +67,7 @@ func (k *kdc) write(name, content string) {
 // configure has clients ask the KDCs at these addresses, for these encryption types.
 func (k *kdc) configure(types string, addresses ...string) {
 	servers := " kdc = " + strings.Join(addresses, "\n kdc = ")
-	k.write("krb5.conf", fmt.Sprintf("[libdefaults]\ndefault_realm = %[1]s\nudp_preference_limit = 1\nrdns = false\n"+
+	k.write("krb5.conf", fmt.Sprintf("[libdefaults]\ndefault_realm = %[1]s\nudp_preference_limit = 1\nrdns = false\nallow_rc4 = true\n"+
 		"default_tkt_enctypes = %[3]s\ndefault_tgs_enctypes = %[3]s\npermitted_enctypes = %[3]s\n"+
 		"[realms]\n%[1]s = {\n%[2]s\n}\nTWO.EXAMPLE = {\n%[2]s\n}\n", realm, servers, types))
 }
