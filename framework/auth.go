@@ -48,9 +48,9 @@ func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address strin
 	nc.Close()
 	var refused *sasl.Error
 	if reason.As(err, &refused) {
-		return nil, refused
+		return nil, err
 	}
-	return nil, reason.Foreign(err)
+	return nil, reason.Foreign(err) // the error comes from the user's code
 }
 
 // WithAuth adds credentials, such as WithAuth("digest",

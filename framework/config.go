@@ -115,6 +115,8 @@ func (c *config) validate() error {
 			"must be state.SessionPolicy or state.StandardPolicy")
 	case c.strictContact && c.safetyMargin > maxStrictMargin:
 		return badArgument("safety margin", margin, "must be no more than 0.25 with strict contact")
+	case c.sasl != nil && c.sasl.Principal() == "":
+		return badArgument("principal of SASL "+c.sasl.Name(), "", "must not be empty")
 	case c.maxRequest < minMaxRequest:
 		return badArgument("max request size", strconv.Itoa(c.maxRequest),
 			"must be at least "+strconv.Itoa(minMaxRequest))

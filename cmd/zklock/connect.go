@@ -69,6 +69,12 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 	for _, l := range e.logins {
 		opts = append(opts, framework.WithAuth(l.scheme, []byte(l.secret)))
 	}
+	if e.sasl != (saslUser{}) {
+		if _, err := e.sasl.mechanism(); err != nil {
+			return nil, err
+		}
+		opts = append(opts, framework.WithSASL(e.sasl))
+	}
 	if _, err := e.tls.config(); err != nil {
 		return nil, err
 	}

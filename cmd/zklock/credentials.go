@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/sasl"
 )
 
 // login is a line of the file of --auth-file.
@@ -67,6 +68,39 @@ func (e *env) logInAgain(ctx context.Context, c *framework.Client) error {
 		}
 	}
 	return err
+}
+
+// saslUser has the values of the flags for SASL. It is a mechanism that reads the
+// password for each connection.
+type saslUser struct{ name, passwordFile string }
+
+// mechanism reads the file of --sasl-password-file. The end of its first line ends the
+// password.
+func (u saslUser) mechanism() (sasl.Mechanism, error) {
+	if u.name == "" || u.passwordFile == "" {
+		return nil, usagef("give both of --sasl-user and --sasl-password-file, or neither")
+	}
+	data, err := os.ReadFile(u.passwordFile)
+	if err != nil {
+		return nil, usagef("--sasl-password-file: %w", err)
+	}
+	password, _, _ := strings.Cut(string(data), "\n")
+	return sasl.DigestMD5(u.name, strings.TrimSuffix(password, "\r")), nil
+}
+
+// Name implements sasl.Mechanism.
+func (u saslUser) Name() string { return sasl.DigestMD5(u.name, "").Name() }
+
+// Principal implements sasl.Mechanism.
+func (u saslUser) Principal() string { return u.name }
+
+// Start implements sasl.Mechanism.
+func (u saslUser) Start(ctx context.Context, server string) (sasl.Exchange, []byte, error) {
+	m, err := u.mechanism()
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Start(ctx, server)
 }
 
 // tlsFiles are the values of the flags for TLS.

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // authority issues certificates.
@@ -208,6 +209,34 @@ func TestFilesAreReadAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The password is read for each connection, and no output has it.
+func TestSASLPasswordIsReadAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t, zktest.WithSASLUser("joe", "open sesame "), zktest.WithRequiredSASL())
+		password := filepath.Join(t.TempDir(), "password")
+		write := func(text string) { require.NoError(t, os.WriteFile(password, []byte(text), 0o600)) }
+		for text, want := range map[string]bool{
+			"open sesame ": true, "open sesame \n": true, "open sesame \r\nmore\n": true, "open sesame": false, "": false,
+		} {
+			write(text)
+			got := s.zklock(t, "--sasl-user", "joe", "--sasl-password-file", password, "show", "/private")
+			require.Equal(t, want, got.status != noRights, "%q: %d %s", text, got.status, got.err)
+			if !want {
+				require.Contains(t, got.err, `SASL DIGEST-MD5 as "joe": the server refused (-124)`)
+			}
+			require.NotContains(t, got.out+got.err, "sesame")
+		}
+		write("open sesame \n")
+		r := s.start(t, "--sasl-user", "joe", "--sasl-password-file", password, "elect", "--restart", "/el", "cmd")
+		p := r.command()
+		write("wrong\n")
+		s.CutAll()
+		require.Equal(t, "TERM", <-p.got)
+		p.end(0)
+		r.finish(noRights)
+	})
 }
 
 // A file that was not renewed is the reason why zklock does not lead again, and

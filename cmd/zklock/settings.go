@@ -13,6 +13,7 @@ import (
 type settings struct {
 	servers        string
 	authFile       string
+	sasl           saslUser
 	tls            tlsFiles
 	sessionTimeout time.Duration
 	connectTimeout time.Duration
@@ -40,6 +41,8 @@ func (s *settings) define(fs *flag.FlagSet) {
 		"`servers`, such as zk1:2181,zk2:2181/shop; also $ZKLOCK_SERVERS or $ZOOKEEPER_SERVERS")
 	cli.Alias(fs, "S", "servers")
 	fs.StringVar(&s.authFile, "auth-file", s.authFile, "a `file` with lines scheme:credentials")
+	fs.StringVar(&s.sasl.name, "sasl-user", s.sasl.name, "authenticate as this `user` by SASL, with DIGEST-MD5")
+	fs.StringVar(&s.sasl.passwordFile, "sasl-password-file", s.sasl.passwordFile, "a `file` with the user's password")
 	fs.StringVar(&s.tls.ca, "tls-ca", s.tls.ca, "speak TLS, and trust this PEM `file`")
 	fs.StringVar(&s.tls.cert, "tls-cert", s.tls.cert, "the client's certificate, a PEM `file`")
 	fs.StringVar(&s.tls.key, "tls-key", s.tls.key, "the key of the certificate, a PEM `file`")

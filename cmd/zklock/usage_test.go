@@ -38,6 +38,7 @@ func TestBadUsageIsOneLine(t *testing.T) {
 		"run -o xml /p true":               `"xml" is no format`,
 		"run --session-timeout 0 /p true":  "session-timeout",
 		"run --auth-file /none /p true":    "--auth-file: open /none",
+		"run --sasl-user joe /p true":      "both of --sasl-user and --sasl-password-file",
 		"run --tls-ca /none /p true":       "--tls-ca: open /none",
 		"run --tls-cert /none /p true":     "--tls-cert",
 		"elect /p":                         "give a command, or --observe",

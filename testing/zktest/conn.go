@@ -31,10 +31,11 @@ type conn struct {
 	rngOf *simulation
 
 	// The rest is guarded by srv.mu.
-	key    int64     // identifies the client for a ChaosPlan
-	ending *alarm    // not nil while the end of the connection is on its way
-	sess   *session  // nil until the handshake
-	ids    []wire.ID // the client's identities
+	key    int64         // identifies the client for a ChaosPlan
+	ending *alarm        // not nil while the end of the connection is on its way
+	sess   *session      // nil until the handshake
+	ids    []wire.ID     // the client's identities
+	sasl   *digestServer // nil before the first message
 	closed bool
 
 	blackHole bool // bytes come in and are forgotten, none go out

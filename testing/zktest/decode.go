@@ -20,6 +20,7 @@ var others = map[wire.Op]func(*wire.Decoder) operation{
 	wire.OpMulti:         decodeMulti,
 	wire.OpMultiRead:     decodeMultiRead,
 	wire.OpAuth:          decodeAuth,
+	wire.OpSASL:          decodeSASL,
 	wire.OpSetWatches:    decodeSetWatches,
 	wire.OpSetWatches2:   decodeSetWatches2,
 	wire.OpAddWatch:      decodeAddWatch,
@@ -46,7 +47,7 @@ func decodeRequest(frame []byte) (xid int32, kind wire.Op, op operation, err err
 	}
 	_, isWrite := writes[kind]
 	switch {
-	case d.Err != nil && kind == wire.OpAuth:
+	case d.Err != nil && answeredOnTheSpot(kind):
 		return 0, 0, nil, d.Err // a real server reads it where it reads the header
 	case d.Err != nil:
 		op = malformedOp{takesZxid: kind == wire.OpMulti}

@@ -126,10 +126,10 @@ func (x *exchange) logLocked() {
 	}
 }
 
-// touchLocked notes that the client has been heard of. An auth request does not
-// count: a real server answers it on the spot (ZooKeeperServer.processPacket).
+// touchLocked notes that the client has been heard of. Requests that are answered on
+// the spot do not count.
 func (x *exchange) touchLocked() {
-	if x.req.Op != wire.OpAuth {
+	if !answeredOnTheSpot(x.req.Op) {
 		x.conn.sess.touchLocked(x.srv)
 	}
 }
@@ -138,11 +138,13 @@ func (x *exchange) replyLocked(out *wire.Encoder, code wire.Code) []byte {
 	x.req.Err, x.req.Zxid = code, x.srv.zxid
 	xid, zxid := x.req.Xid, x.srv.zxid
 	switch {
+	case x.requiresSASLLocked():
+		zxid = 0
 	case x.unknown:
 		zxid = -1
 	case x.req.Op == wire.OpPing:
 		xid = wire.XidPing
-	case x.req.Op == wire.OpAuth:
+	case answeredOnTheSpot(x.req.Op):
 		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
 	}
 	return out.Reply(xid, zxid, code)

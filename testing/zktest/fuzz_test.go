@@ -33,6 +33,7 @@ func FuzzRequest(f *testing.F) {
 	seed(wire.OpAddWatch, "/", 1)
 	seed(wire.OpRemoveWatches, "/", 3)
 	seed(wire.OpAuth, 0, "digest", []byte("u:p"))
+	seed(wire.OpSASL, []byte(`username="u",realm="x"`))
 	seed(wire.OpCloseSession)
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := Start(t)

@@ -137,6 +137,10 @@ func (x *exchange) runLocked() []byte {
 		x.awaitHistoryLocked(nil, wire.OK)
 		return answer
 	}
+	if x.requiresSASLLocked() {
+		x.last = true
+		return x.replyLocked(wire.NewReply(), wire.ErrSessionRequiresSASL)
+	}
 	if x.srv.member != nil && x.needsNoMajorityLocked() {
 		return x.runWithoutMajorityLocked()
 	}

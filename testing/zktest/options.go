@@ -21,7 +21,9 @@ type config struct {
 	logSize                int
 	errs                   []error // what is wrong with the options
 	before39               bool    // see WithVersion38
-	keeper                 bool    // see WithClickHouseKeeper
+	sasl                   saslUsers
+	saslRequired           bool
+	keeper                 bool // see WithClickHouseKeeper
 	wallClock              func() time.Time
 }
 
@@ -52,6 +54,9 @@ func configured(opts []Option) (config, error) {
 	}
 	if cfg.plan != nil && cfg.schedule != nil {
 		cfg.reject("a chaos plan beside a scheduler")
+	}
+	if cfg.saslRequired && cfg.sasl == nil {
+		cfg.reject("required SASL without a user")
 	}
 	return cfg, errors.Join(cfg.errs...)
 }

@@ -39,6 +39,7 @@ const (
 	OpCreateContainer Op = wire.OpCreateContainer
 	OpAuth            Op = wire.OpAuth
 	OpSetWatches      Op = wire.OpSetWatches
+	OpSASL            Op = wire.OpSASL
 	OpAddWatch        Op = wire.OpAddWatch
 	OpConnect         Op = wire.OpConnect // the handshake; it has no number on the wire, this is the server's own name for it
 	OpCloseSession    Op = wire.OpCloseSession

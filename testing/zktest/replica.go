@@ -25,6 +25,7 @@ type lead struct {
 func newReplica(cfg *config) replica {
 	tree := datatree.New()
 	tree.DeletesKeepPzxid = cfg.keeper
+	tree.SASL = cfg.sasl != nil
 	return replica{tree: tree, watches: datatree.NewWatches[*conn](cfg.before39)}
 }
 

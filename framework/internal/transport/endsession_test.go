@@ -51,7 +51,7 @@ func TestEndSession(t *testing.T) {
 	noTimeout := frame(0, 0, int64(7), password)
 	ended := answerFrame(firstOwnXid, 1, 0)
 	refused := answerFrame(firstOwnXid, 1, -118)
-	tooLong := answerFrame(firstOwnXid, 1, 0, string(make([]byte, 2000)))
+	tooLong := answerFrame(firstOwnXid, 1, 0, string(make([]byte, maxHandshakeFrame)))
 	event := answerFrame(proto.XidNotification, 1, 0, 1, 3, "/n")
 	for name, tc := range map[string]struct {
 		first, then []byte

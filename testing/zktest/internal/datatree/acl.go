@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/base64"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,8 +42,12 @@ func admits(a wire.ACL, id wire.ID) bool {
 	if a.Scheme == "ip" {
 		return ipMatches(a.ID.ID, id.ID)
 	}
-	return a.ID == id
+	return a.ID == id || a.Scheme == "sasl" && id.ID == "super"
 }
+
+// kerberosName is what ZooKeeper takes for a name of Kerberos
+// (server.auth.KerberosName). Names of other users have no @.
+var kerberosName = regexp.MustCompile(`^([^@]*|[^/@]*(/[^/@]*)?@[^/@]*)$`)
 
 // ipMatches applies an address or a prefix such as 10.0.0.0/8 to a client.
 func ipMatches(pattern, client string) bool {
@@ -81,22 +86,22 @@ func parseIPv4(pattern string) *net.IPNet {
 // fixACL checks an ACL a client sent, leaves out what it says twice, and puts
 // the client's own identities in the place of the scheme "auth". It returns nil
 // if the ACL is not acceptable.
-func fixACL(acl []wire.ACL, ids []wire.ID) []wire.ACL {
+func (tx *Txn) fixACL(acl []wire.ACL) []wire.ACL {
 	var fixed []wire.ACL
 	for i, a := range acl {
 		switch {
 		case slices.Contains(acl[:i], a):
 		case a.Scheme == "auth":
 			before := len(fixed)
-			for _, id := range ids {
-				if id.Scheme == "digest" { // the only scheme by which a client proves who it is
+			for _, id := range tx.IDs {
+				if id.Scheme == "digest" || id.Scheme == "sasl" { // by which a client proves who it is
 					fixed = append(fixed, wire.ACL{Perms: a.Perms, ID: id})
 				}
 			}
 			if len(fixed) == before {
 				return nil
 			}
-		case validID(a.ID):
+		case tx.validID(a.ID):
 			fixed = append(fixed, a)
 		default:
 			return nil
@@ -105,7 +110,7 @@ func fixACL(acl []wire.ACL, ids []wire.ID) []wire.ACL {
 	return fixed
 }
 
-func validID(id wire.ID) bool {
+func (tx *Txn) validID(id wire.ID) bool {
 	switch id.Scheme {
 	case "world":
 		return id == Anyone
@@ -114,6 +119,8 @@ func validID(id wire.ID) bool {
 		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
 	case "ip":
 		return parseIPv4(id.ID) != nil
+	case "sasl":
+		return tx.Tree.SASL && kerberosName.MatchString(id.ID)
 	}
 	return false
 }

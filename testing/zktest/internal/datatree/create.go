@@ -20,7 +20,7 @@ func (tx *Txn) Create(r *wire.CreateRequest) (string, wire.Code) {
 	if slash < 0 || HasNUL(r.Path) {
 		return "", wire.ErrBadArguments
 	}
-	acl := fixACL(r.ACL, tx.IDs)
+	acl := tx.fixACL(r.ACL)
 	if acl == nil {
 		return "", wire.ErrInvalidACL
 	}

@@ -22,6 +22,9 @@ type Tree struct {
 	Recording bool
 	effects   []Effect
 
+	// SASL makes sasl a scheme that access control lists may have.
+	SASL bool
+
 	// DeletesKeepPzxid makes a deletion leave the Pzxid of the parent unchanged.
 	DeletesKeepPzxid bool
 }

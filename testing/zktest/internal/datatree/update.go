@@ -36,7 +36,7 @@ func (tx *Txn) SetACL(path string, acl []wire.ACL, version int32) (wire.Stat, wi
 	if !ValidPath(path) {
 		return wire.Stat{}, wire.ErrBadArguments
 	}
-	fixed := fixACL(acl, tx.IDs)
+	fixed := tx.fixACL(acl)
 	if fixed == nil {
 		return wire.Stat{}, wire.ErrInvalidACL
 	}

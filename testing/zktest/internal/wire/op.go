@@ -33,6 +33,7 @@ const (
 	OpMultiRead       Op = 22
 	OpAuth            Op = 100
 	OpSetWatches      Op = 101
+	OpSASL            Op = 102
 	OpGetEphemerals   Op = 103
 	OpSetWatches2     Op = 105
 	OpAddWatch        Op = 106
@@ -51,7 +52,7 @@ var opNames = map[Op]string{
 	OpCheckWatches: "checkWatches", OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
 
 	OpCreateTTL: "createTTL", OpMultiRead: "multiRead", OpAuth: "auth",
-	OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals",
+	OpSetWatches: "setWatches", OpSASL: "sasl", OpGetEphemerals: "getEphemerals",
 	OpSetWatches2: "setWatches2",
 	OpAddWatch:    "addWatch", OpConnect: "connect", OpCloseSession: "closeSession",
 }
