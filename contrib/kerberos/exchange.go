@@ -68,7 +68,7 @@ func newExchange(client principal, t *ticket) (*exchange, []byte, error) {
 	return &exchange{ticket: t, authenticator: authenticator, next: (*exchange).establish, key: t.key}, token, err
 }
 
-// Step is that of sasl.Exchange.
+// Step implements sasl.Exchange.
 func (e *exchange) Step(challenge []byte) (response []byte, done bool, err error) {
 	err = decode(func() error {
 		response, done, err = e.next(e, challenge)

@@ -81,7 +81,7 @@ func readCache(path string, client principal) (owner principal, t *ticket, err e
 		return t.Unmarshal(entry.Ticket)
 	})
 	if err == nil && client.name != "" && client != owner {
-		err = fmt.Errorf("the credential cache %s is that of %s, not of %s", path, owner, client)
+		err = fmt.Errorf("the credential cache %s belongs to %s, not to %s", path, owner, client)
 	}
 	return owner, t, err
 }

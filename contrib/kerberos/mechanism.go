@@ -17,8 +17,8 @@ import (
 	"github.com/gocurator/curator/framework/sasl"
 )
 
-// Config says who the client is, and how the servers are called. Either Keytab is set,
-// or a credential cache is used.
+// Config names the client and the servers. If Keytab is empty, the client uses a
+// credential cache.
 type Config struct {
 	// Keytab is the path of a file with the keys of Principal.
 	Keytab string
@@ -37,11 +37,11 @@ type Config struct {
 	// This is Java's property zookeeper.sasl.client.username.
 	ServiceName string
 
-	// HostNamesAsGiven has the servers' principals named after the hosts in the connection
-	// string. By default, the host's first address is looked up, and then the name of that
-	// address, so that reverse DNS decides which service of the realm is taken for the
-	// server. The name of an IP address is looked up in any case. This is the opposite of
-	// Java's property zookeeper.sasl.client.canonicalize.hostname.
+	// HostNamesAsGiven names the servers' principals after the hosts in the connection
+	// string. By default, the client looks up the host's first address, and then the name
+	// of that address, so reverse DNS decides which service of the realm the client takes
+	// for the server. The client looks up the name of an IP address in any case. This is
+	// the opposite of Java's property zookeeper.sasl.client.canonicalize.hostname.
 	HostNamesAsGiven bool
 
 	// ServerPrincipal is the principal of all servers, such as zookeeper/ensemble@EXAMPLE.COM.
@@ -102,9 +102,9 @@ func (m *Mechanism) Principal() string { return m.client.String() }
 // Start makes the first message for a server. It asks a KDC if there is no valid ticket
 // for that server, or if the server has not accepted that ticket the last time.
 //
-// The error is an *Error. It is in a *sasl.Error if the KDC has refused, or if there is no
-// usable keytab or credential cache: the client gives up. It is not if no KDC has answered:
-// the client tries again.
+// The error is an *Error. A *sasl.Error wraps the *Error if the KDC has refused, or if the
+// keytab or credential cache cannot be used: the client's operations fail at once. If no
+// KDC has answered, the *Error is not wrapped, and the operations wait.
 func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []byte, error) {
 	name, talk := m.serverPrincipal(ctx, server), &conversation{config: m.krb5, client: m.client}
 	var e *exchange

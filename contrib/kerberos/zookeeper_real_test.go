@@ -5,6 +5,7 @@ package kerberos_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -59,7 +60,7 @@ func TestNodeOfAPrincipal(t *testing.T) {
 func TestSessionSurvivesAReconnectWithoutKDC(t *testing.T) {
 	k := startKDC(t)
 	srv := startZooKeeper(k)
-	client := curatortest.Connect(t, srv, withKeytab(k, "alice"))
+	client := curatortest.Connect(t, srv, withKeytab(k, "alice"), framework.WithSessionTimeout(time.Minute))
 	created, err := client.Create(patience(t), "/n", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
 	session := client.SessionID()
