@@ -64,7 +64,8 @@
 // A process that is stopped, or a virtual machine that is paused unawares,
 // learns of the loss too late: only a fencing token helps, as in package
 // recipes/fence. A server that is cut off from its ensemble answers for some
-// time: see [WithStrictContact]. There is no SASL, and so no Kerberos.
+// time: see [WithStrictContact]. SASL authenticates and encrypts nothing: combine
+// [WithSASL] with [WithTLS].
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md

@@ -48,9 +48,10 @@ func (s *SASL) refused(code int32, err error) error {
 	return &sasl.Error{Mechanism: s.Mechanism.Name(), Principal: s.Mechanism.Principal(), Code: code, Err: err}
 }
 
-// saslPayload returns what appends the body of a SASL request.
+// saslPayload returns what appends the body of a SASL request. A message of nil is an
+// empty message: servers end the connection at null.
 func saslPayload(message []byte) func([]byte) []byte {
-	return func(b []byte) []byte { return jute.AppendBuffer(b, message) }
+	return func(b []byte) []byte { return jute.AppendString(b, string(message)) }
 }
 
 // sendSASL sends a message of the exchange. It is not counted as contact: servers do
@@ -93,14 +94,13 @@ func (e *endingConn) authenticate(s *SASL) error {
 	if s == nil {
 		return nil
 	}
-	for next := s.First; next != nil; {
+	for next := s.First; ; {
 		r, err := e.exchange(proto.OpSASL, saslPayload(next))
-		if err != nil {
-			return err
+		if err == nil {
+			next, err = s.answered(r)
 		}
-		if next, err = s.answered(r); err != nil {
+		if err != nil || next == nil {
 			return err
 		}
 	}
-	return nil
 }

@@ -34,6 +34,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.imps.DefaultACLProvider;
 import org.apache.curator.framework.imps.ProtectedUtils;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
@@ -49,7 +50,9 @@ import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -58,6 +61,8 @@ import org.apache.zookeeper.data.Stat;
  * The process has one peer if its arguments are SERVERS SESSION-MS. The peer
  * reads commands on stdin and answers on stdout. The end of stdin ends the
  * process, so that it does not outlive its parent.
+ *
+ * With the system property peer.private, its nodes are for it alone.
  *
  * Without arguments the process is a host of many peers. It prints the port on
  * which it listens. Each connection is a peer, and begins with the line SERVERS
@@ -161,12 +166,28 @@ public class Peer {
         this.servers = servers;
         this.sessionMs = sessionMs;
         this.answers = answers;
-        this.client = CuratorFrameworkFactory.newClient(
-            servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
+        this.client = CuratorFrameworkFactory.builder()
+            .connectString(servers).sessionTimeoutMs(sessionMs).connectionTimeoutMs(sessionMs)
+            .retryPolicy(new ExponentialBackoffRetry(50, 10))
+            .aclProvider(Boolean.getBoolean("peer.private") ? new PrivateACLs() : new DefaultACLProvider())
+            .build();
         this.values = new Values(client);
         this.barriers = new Barriers(client);
         this.nodes = new Nodes(client);
         this.discovery = new Discovery(client);
+    }
+
+    /** Makes nodes for the client that creates them alone. */
+    private static final class PrivateACLs extends DefaultACLProvider {
+        @Override
+        public List<ACL> getDefaultAcl() {
+            return ZooDefs.Ids.CREATOR_ALL_ACL;
+        }
+
+        @Override
+        public List<ACL> getAclForPath(String path) {
+            return ZooDefs.Ids.CREATOR_ALL_ACL;
+        }
     }
 
     public static void main(String[] args) throws Exception {
