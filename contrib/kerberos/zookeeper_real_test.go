@@ -21,12 +21,11 @@ import (
 // needs no KDC.
 func startZooKeeper(k *kdc) *zkserver.Server {
 	k.t.Helper()
-	k.write("jaas.conf", fmt.Sprintf("Server {\n com.sun.security.auth.module.Krb5LoginModule required\n"+
-		" useKeyTab=true storeKey=true isInitiator=false keyTab=%q principal=\"zookeeper/localhost\";\n};\n",
-		k.keytab("zookeeper/localhost", realm, "aes256-cts")))
+	keytab := k.keytab("zookeeper/localhost", realm, "aes256-cts")
 	return zkserver.Start(k.t,
-		zkserver.WithJVMFlags("-Djava.security.auth.login.config="+k.path("jaas.conf"), "-Djava.security.krb5.conf="+k.path("krb5.conf")),
-		zkserver.WithProperty("authProvider.1", "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"),
+		zkserver.WithJAAS(k.t, fmt.Sprintf("Server {\n com.sun.security.auth.module.Krb5LoginModule required\n"+
+			" useKeyTab=true storeKey=true isInitiator=false keyTab=%q principal=\"zookeeper/localhost\";\n};\n", keytab)),
+		zkserver.WithJVMFlags("-Djava.security.krb5.conf="+k.path("krb5.conf")),
 		zkserver.WithProperty("enforce.auth.enabled", "true"),
 		zkserver.WithProperty("enforce.auth.schemes", "sasl"))
 }
