@@ -26,6 +26,7 @@ type kdc struct {
 	dir     string
 	address string
 	running *exec.Cmd // or nil
+	stdin   io.Closer // of running
 }
 
 const (
@@ -96,7 +97,11 @@ func (k *kdc) keytab(principal, realm, types string) string {
 
 func (k *kdc) start() {
 	k.t.Helper()
-	k.running = exec.Command("krb5kdc", "-n", "-r", realm, "-r", "TWO.EXAMPLE")
+	// The shell ends the KDC with its input, so that no KDC outlives the program.
+	k.running = exec.Command("sh", "-c", "krb5kdc -n -r "+realm+" -r TWO.EXAMPLE & read -r _; kill $!; wait")
+	var err error
+	k.stdin, err = k.running.StdinPipe()
+	require.NoError(k.t, err)
 	out, err := k.running.StderrPipe()
 	require.NoError(k.t, err)
 	require.NoError(k.t, k.running.Start())
@@ -107,8 +112,8 @@ func (k *kdc) start() {
 
 func (k *kdc) stop() {
 	if k.running != nil {
-		_ = k.running.Process.Kill()
-		_ = k.running.Wait() // it was killed
+		_ = k.stdin.Close()
+		_ = k.running.Wait() // by a signal
 		k.running = nil
 	}
 }
