@@ -1,0 +1,196 @@
+package kerberos
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	krb5 "github.com/jcmturner/gokrb5/v8/config"
+	"github.com/jcmturner/gokrb5/v8/iana/nametype"
+	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/gocurator/curator/framework/sasl"
+)
+
+// Config names the client and the servers. If Keytab is empty, the client uses a
+// credential cache.
+type Config struct {
+	// Keytab is the path of a file with the keys of Principal.
+	Keytab string
+
+	// Principal is the client, such as orders@EXAMPLE.COM. Without a realm, it is in
+	// krb5.conf's default realm. Principal may be empty if there is no Keytab: it is then
+	// the credential cache's.
+	Principal string
+
+	// Cache is the path of a credential cache, such as kinit makes. It may begin with
+	// FILE:, and other kinds of caches cannot be read. By default, Cache is $KRB5CCNAME, or
+	// else /tmp/krb5cc_ and the user's number.
+	Cache string
+
+	// ServiceName is the first part of the servers' principals, by default "zookeeper".
+	// This is Java's property zookeeper.sasl.client.username.
+	ServiceName string
+
+	// HostNamesAsGiven names the servers' principals after the hosts in the connection
+	// string. By default, the client looks up the host's first address, and then the name
+	// of that address, so reverse DNS decides which service of the realm the client takes
+	// for the server. The client looks up the name of an IP address in any case. This is
+	// the opposite of Java's property zookeeper.sasl.client.canonicalize.hostname.
+	HostNamesAsGiven bool
+
+	// ServerPrincipal is the principal of all servers, such as zookeeper/ensemble@EXAMPLE.COM.
+	// The realm may be missing. This is Java's property zookeeper.server.principal.
+	ServerPrincipal string
+}
+
+// Mechanism is a sasl.Mechanism. Several clients may share it, and its tickets.
+// It has no goroutine, and nothing to close.
+type Mechanism struct {
+	config   Config
+	krb5     *krb5.Config
+	client   principal
+	server   principal // empty without Config.ServerPrincipal
+	resolver resolver
+	tickets  sync.Map // of *ticket, by the server's principal
+}
+
+var _ sasl.Mechanism = (*Mechanism)(nil)
+
+// New reads krb5.conf and the keytab or credential cache, so that mistakes show early.
+// It asks no KDC.
+func New(config Config) (*Mechanism, error) {
+	path, _, _ := strings.Cut(cmp.Or(os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"), string(os.PathListSeparator))
+	conf, err := krb5.Load(path)
+	if _, ok := err.(krb5.UnsupportedDirective); ok { //nolint:errorlint // gokrb5 wraps no errors
+		err = nil // something of Kerberos 4
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kerberos: %w", err)
+	}
+	m := &Mechanism{config: config, krb5: conf, resolver: net.DefaultResolver}
+	if config.Principal != "" || config.Keytab != "" {
+		m.client, err = parsePrincipal(config.Principal, conf.LibDefaults.DefaultRealm)
+	}
+	if err == nil && config.Keytab != "" {
+		_, err = readKeytab(config.Keytab, m.client)
+	} else if err == nil {
+		m.client, _, err = readCache(config.Cache, m.client)
+	}
+	if err == nil && config.ServerPrincipal != "" {
+		m.server, err = parsePrincipal(config.ServerPrincipal, m.client.realm)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kerberos: %w", err)
+	}
+	return m, nil
+}
+
+// Name returns "GSSAPI".
+func (m *Mechanism) Name() string { return "GSSAPI" }
+
+// Principal returns the client's principal, such as orders@EXAMPLE.COM. It is also the
+// client's identity in the ACL scheme sasl, unless the servers are configured to drop
+// the host or the realm.
+func (m *Mechanism) Principal() string { return m.client.String() }
+
+// Start makes the first message for a server. It asks a KDC if there is no valid ticket
+// for that server, or if the server has not accepted that ticket the last time.
+//
+// The error is an *Error. A *sasl.Error wraps the *Error if the KDC has refused, or if the
+// keytab or credential cache cannot be used: the client's operations fail at once. If no
+// KDC has answered, the *Error is not wrapped, and the operations wait.
+func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []byte, error) {
+	name, talk := m.serverPrincipal(ctx, server), &conversation{config: m.krb5, client: m.client}
+	var e *exchange
+	var first []byte
+	err := decode(func() error {
+		t, err := m.ticket(ctx, name, talk)
+		if err == nil {
+			e, first, err = newExchange(m.client, t)
+		}
+		return err
+	})
+	if err == nil {
+		return e, first, nil
+	}
+	err = &Error{Principal: m.Principal(), Server: name.String(), KDC: strings.Join(talk.asked, ","), Code: talk.code, Err: err}
+	if !talk.away {
+		err = &sasl.Error{Mechanism: m.Name(), Principal: m.Principal(), Err: err}
+	}
+	return nil, nil, err
+}
+
+// ticket returns a ticket for a server. If the KDCs are away, it returns any ticket that
+// has not ended: a ticket is also unproven if a connection was lost during an exchange.
+func (m *Mechanism) ticket(ctx context.Context, server principal, talk *conversation) (*ticket, error) {
+	value, _ := m.tickets.Load(server)
+	kept, _ := value.(*ticket)
+	valid := kept != nil && time.Now().Before(kept.end)
+	if valid && kept.proven.Swap(false) {
+		return kept, nil
+	}
+	t, err := m.login(ctx, talk)
+	if err == nil {
+		t, err = talk.serviceTicket(ctx, t, server)
+	}
+	if err != nil && talk.away && valid {
+		return kept, nil
+	}
+	if err == nil {
+		m.tickets.Store(server, t)
+	}
+	return t, err
+}
+
+// Error says why there is no ticket for a server. It contains no secret.
+type Error struct {
+	Principal string // of the client
+	Server    string // the server's principal
+	KDC       string // the addresses of the KDCs that were asked, separated by commas, or empty
+
+	// Code is the KDC's error code of RFC 4120, such as 24 for a keytab with a wrong
+	// key. It is 0 if no KDC has refused.
+	Code int32
+
+	Err error
+}
+
+// Error returns a sentence with the principals, the KDCs, and Err.
+func (e *Error) Error() string {
+	return fmt.Sprintf("kerberos: no ticket of %q for %q (KDC %s): %v", e.Principal, e.Server, cmp.Or(e.KDC, "not asked"), e.Err)
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// principal is a Kerberos principal. The parts of its name are separated by slashes.
+type principal struct{ name, realm string }
+
+func (p principal) String() string { return p.name + "@" + p.realm }
+
+func (p principal) nameOf(kind int32) types.PrincipalName {
+	return types.NewPrincipalName(kind, p.name)
+}
+
+// grantingService is the service of a realm's KDCs that grants tickets.
+func grantingService(realm string) types.PrincipalName {
+	return principal{"krbtgt/" + realm, realm}.nameOf(nametype.KRB_NT_SRV_INST)
+}
+
+// parsePrincipal parses name@REALM, or a name of the realm.
+func parsePrincipal(text, realm string) (principal, error) {
+	name, own, given := strings.Cut(text, "@")
+	if given {
+		realm = own
+	}
+	if name == "" || realm == "" || strings.ContainsAny(realm, "@/") {
+		return principal{}, fmt.Errorf("%q is no principal, such as user@REALM", text)
+	}
+	return principal{name, realm}, nil
+}

@@ -1,0 +1,45 @@
+package kerberos
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"slices"
+	"strings"
+)
+
+// resolver is the part of net.Resolver that names need.
+type resolver interface {
+	LookupHost(ctx context.Context, host string) ([]string, error)
+	LookupAddr(ctx context.Context, address string) ([]string, error)
+}
+
+// serverPrincipal returns the principal of the server at a host, by the rules of Java's
+// SaslServerPrincipal.
+func (m *Mechanism) serverPrincipal(ctx context.Context, host string) principal {
+	if m.server.name != "" {
+		return m.server
+	}
+	if !m.config.HostNamesAsGiven || net.ParseIP(host) != nil {
+		host = canonical(ctx, m.resolver, host)
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return principal{cmp.Or(m.config.ServiceName, "zookeeper") + "/" + host, cmp.Or(m.krb5.ResolveRealm(host), m.client.realm)}
+}
+
+// canonical returns the name of a host's first address if that name has this address,
+// too, and otherwise the host. This is what Java's InetAddress.getCanonicalHostName does.
+func canonical(ctx context.Context, r resolver, host string) string {
+	addresses, err := r.LookupHost(ctx, host)
+	if err != nil || len(addresses) == 0 {
+		return host
+	}
+	names, err := r.LookupAddr(ctx, addresses[0])
+	if err != nil || len(names) == 0 {
+		return host
+	}
+	if forward, err := r.LookupHost(ctx, names[0]); err != nil || !slices.Contains(forward, addresses[0]) {
+		return host
+	}
+	return names[0]
+}
