@@ -166,7 +166,11 @@ func incoming(ctx context.Context, store fence.Store, lock string) (context.Cont
 	if reason := fence.Reason(err); reason != "" {
 		code, text, info.Reason = statuses[reason], err.Error(), prefix+strings.ToUpper(reason)
 		var why *fence.StaleError
+		if reason == "stale" { // the store may have wrapped the error in others
+			text = fence.ErrStale.Error()
+		}
 		if errors.As(err, &why) { //nolint:forbidigo // Reason has found that it is no cause of a context
+			text = why.Error()
 			fields, _ := json.Marshal(why)
 			_ = json.Unmarshal(fields, &info.Metadata) // all of them are strings
 		}

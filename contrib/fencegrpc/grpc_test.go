@@ -192,6 +192,22 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A store may wrap the error of a stale token in others, whose text the client must not see.
+func TestAnswerLeavesOutWhatTheStoreSays(t *testing.T) {
+	for _, stale := range []error{fence.ErrStale, &fence.StaleError{Token: 7, NewestToken: 9}} {
+		synctest.Test(t, func(t *testing.T) {
+			store := storeFunc(func(context.Context, string, fence.Lease) error { return fmt.Errorf("password=secret: %w", stale) })
+			conn := serve(t, store, lockOf, func(context.Context, string) error { return nil })
+			ctx := metadata.NewOutgoingContext(t.Context(), metadata.Pairs("fencing-token", "7 /lock/a"))
+			for _, write := range ways {
+				err := write(ctx, conn, "")
+				require.Equal(t, codes.FailedPrecondition, status.Code(err))
+				require.Equal(t, stale.Error(), status.Convert(err).Message())
+			}
+		})
+	}
+}
+
 // Promise: a call without a lease has no token, a call under a lease that has ended is not
 // made, and a service that calls another one for its caller forwards the token.
 func TestClient(t *testing.T) {

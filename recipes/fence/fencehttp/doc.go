@@ -20,8 +20,8 @@
 // # The header
 //
 // The header Fencing-Token has the token, a space, and the path of the holder's node,
-// escaped as in a URL. The path names the lock, which is the node's parent, and the
-// holder:
+// escaped as in a URL, with a comma escaped, too. The path names the holder, and its parent
+// is the lock:
 //
 //	Fencing-Token: 4294967299 /locks/accounts/7/_c_4f5e-lock-0000000012
 //

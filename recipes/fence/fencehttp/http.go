@@ -95,7 +95,12 @@ func refuse(w http.ResponseWriter, lock string, err error) {
 	p := problem{Status: http.StatusServiceUnavailable, Detail: "the store of fencing tokens has failed", Reason: fence.Reason(err), Lock: lock}
 	if status, ok := statuses[p.Reason]; ok {
 		p.Status, p.Detail = status, err.Error()
-		reason.As(err, &p.StaleError)
+	}
+	if p.Reason == "stale" { // the store may have wrapped the error in others
+		p.Detail = fence.ErrStale.Error()
+		if reason.As(err, &p.StaleError) {
+			p.Detail = p.StaleError.Error()
+		}
 	}
 	p.Title = http.StatusText(p.Status)
 	w.Header().Set("Content-Type", contentType)

@@ -193,6 +193,20 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A store may wrap the error of a stale token in others, whose text the client must not see.
+func TestAnswerLeavesOutWhatTheStoreSays(t *testing.T) {
+	for _, stale := range []error{fence.ErrStale, &fence.StaleError{Token: 7, NewestToken: 9}} {
+		store := storeFunc(func(context.Context, string, fence.Lease) error { return fmt.Errorf("password=secret: %w", stale) })
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		r.Header.Set("Fencing-Token", "7 /lock/a")
+		w := httptest.NewRecorder()
+		fencehttp.Handler(store, lockOf("/lock"), http.NotFoundHandler()).ServeHTTP(w, r)
+		require.Equal(t, http.StatusConflict, w.Code)
+		require.NotContains(t, w.Body.String(), "secret")
+		require.Contains(t, w.Body.String(), stale.Error())
+	}
+}
+
 // Promise: a request without a lease has no token, a request under a lease that has ended
 // is not sent, and a service that calls another one for its caller forwards the token.
 func TestTransport(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 func TestTextIsParsed(t *testing.T) {
 	for owner, text := range map[string]string{
 		"/locks/ledger/_c_1-lock-0000000003": "4294967299 /locks/ledger/_c_1-lock-0000000003",
-		"/a b/ü%2F\n":                        "4294967299 /a%20b/%C3%BC%252F%0A",
+		"/a b,c/ü%2F":                        "4294967299 /a%20b%2Cc/%C3%BC%252F",
 	} {
 		require.Equal(t, text, token.Text(1<<32+3, owner))
 		number, path, err := token.Parse(text)
@@ -24,7 +24,8 @@ func TestTextIsParsed(t *testing.T) {
 func TestOtherTextIsRefused(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "7", "7 ", " /a", "x /a", "7 a", "7 /a/", "7 //a", "7 /a/../b", "7  /a", "7,8 /a", "7 /%zz", "7 /%ff",
-		"0 /a", "-7 /a", "9223372036854775808 /a", "0x7 /a",
+		"0 /a", "-7 /a", "9223372036854775808 /a", "0x7 /a", "+7 /a", "007 /a",
+		"7 /a b", "7 /a/x, 8 /a/y", "7 /a/x,8", "7 /ü", "7 /a%00", "7 /a%0ab",
 	} {
 		_, _, err := token.Parse(text)
 		require.ErrorContains(t, err, "is not a positive number", text)
