@@ -42,6 +42,9 @@ func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address strin
 	if err == nil {
 		s.Exchange, s.First, err = m.Start(ctx, host)
 	}
+	if err == nil && s.Exchange == nil {
+		err = &sasl.Error{Mechanism: m.Name(), Principal: m.Principal(), Err: isNil("exchange")}
+	}
 	if err == nil {
 		return s, nil
 	}

@@ -367,6 +367,20 @@ func TestMechanismMayRefuseBeforeItBegins(t *testing.T) {
 	})
 }
 
+// empty is a mechanism that begins nothing.
+type empty struct{ sasl.Mechanism }
+
+func (empty) Start(context.Context, string) (sasl.Exchange, []byte, error) { return nil, nil, nil }
+
+func TestMechanismWithoutAnExchangeIsARefusal(t *testing.T) {
+	saslServer(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithSASL(empty{sasl.DigestMD5("joe", "open sesame")}))
+		_, _, err := c.Get(t.Context(), "/")
+		requireRefused(t, err, 0)
+		require.Empty(t, srv.Requests(), "no session is asked for")
+	})
+}
+
 // silent is a mechanism that returns nil in place of an empty first message.
 type silent struct{ sasl.Mechanism }
 

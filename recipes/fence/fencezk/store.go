@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/fence"
 	"github.com/gocurator/curator/recipes/internal/token"
 )
@@ -33,7 +34,10 @@ type store struct {
 // written in between. What it reads may be old. So an equal token is admitted only if the
 // node still has that version. A smaller token is refused at once: tokens only grow.
 func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) error {
-	node := s.path + "/" + url.PathEscape(resource)
+	if err := framework.ValidatePath(s.path); err != nil {
+		return fmt.Errorf("fencezk: the store's path %q: %w", s.path, err)
+	}
+	node := znode.Join(s.path, url.PathEscape(resource))
 	text := []byte(token.Text(lease.FencingToken(), lease.Path()))
 	for {
 		data, stat, err := s.client.Get(ctx, node)

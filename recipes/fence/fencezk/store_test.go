@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -74,6 +75,18 @@ func TestStoreAtAServerThatLags(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestStoreMayBeAtTheRootOfAView(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		ctx := w.Patience(t)
+		view, err := w.Observer.Namespace("app")
+		require.NoError(t, err)
+		require.NoError(t, fencezk.NewStore(view, "/").Raise(ctx, "/lock", lease(7)))
+		_, there := w.Fake.Node("/app/%2Flock")
+		require.True(t, there)
+		require.ErrorIs(t, fencezk.NewStore(view, "").Raise(ctx, "/lock", lease(7)), zk.ErrInvalidPath)
+	})
 }
 
 // The first Raise of two services at the same time.
