@@ -99,7 +99,7 @@ func refuse(w http.ResponseWriter, lock string, err error) {
 	if p.Reason == "stale" { // the store may have wrapped the error in others
 		p.Detail = fence.ErrStale.Error()
 		if reason.As(err, &p.StaleError) {
-			p.Detail = p.StaleError.Error()
+			p.Detail = p.Error()
 		}
 	}
 	p.Title = http.StatusText(p.Status)
