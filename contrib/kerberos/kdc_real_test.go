@@ -43,6 +43,7 @@ func startKDC(t *testing.T) *kdc {
 	k := &kdc{t: t, dir: t.TempDir(), address: listener.Addr().String()}
 	require.NoError(t, listener.Close())
 	k.configure(allTypes, k.address)
+	k.write("kdc-krb5.conf", krb5Conf(allTypes, k.address))
 	realms := ""
 	for _, r := range []string{realm, "TWO.EXAMPLE"} {
 		realms += fmt.Sprintf("%[1]s = {\n database_name = %[2]s/%[1]s\n key_stash_file = %[2]s/%[1]s.stash\n supported_enctypes = %[3]s\n}\n", r, k.dir, allTypes)
@@ -65,17 +66,29 @@ func (k *kdc) write(name, content string) {
 	require.NoError(k.t, os.WriteFile(k.path(name), []byte(content), 0o600))
 }
 
-// configure has clients ask the KDCs at these addresses, for these encryption types.
+// configure has clients ask the KDCs at these addresses, for these encryption types. The
+// KDC has a file that does not change, because it may read that a second late.
 func (k *kdc) configure(types string, addresses ...string) {
+	k.write("krb5.conf", krb5Conf(types, addresses...))
+}
+
+func krb5Conf(types string, addresses ...string) string {
 	servers := " kdc = " + strings.Join(addresses, "\n kdc = ")
-	k.write("krb5.conf", fmt.Sprintf("[libdefaults]\ndefault_realm = %[1]s\nudp_preference_limit = 1\nrdns = false\nallow_rc4 = true\n"+
+	return fmt.Sprintf("[libdefaults]\ndefault_realm = %[1]s\nudp_preference_limit = 1\nrdns = false\nallow_rc4 = true\n"+
 		"default_tkt_enctypes = %[3]s\ndefault_tgs_enctypes = %[3]s\npermitted_enctypes = %[3]s\n"+
-		"[realms]\n%[1]s = {\n%[2]s\n}\nTWO.EXAMPLE = {\n%[2]s\n}\n", realm, servers, types))
+		"[realms]\n%[1]s = {\n%[2]s\n}\nTWO.EXAMPLE = {\n%[2]s\n}\n", realm, servers, types)
+}
+
+// environ is the environment of the KDC and its tools.
+func (k *kdc) environ() []string {
+	return append(os.Environ(), "KRB5_CONFIG="+k.path("kdc-krb5.conf"))
 }
 
 func (k *kdc) run(name string, args ...string) {
 	k.t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
+	command := exec.Command(name, args...)
+	command.Env = k.environ()
+	out, err := command.CombinedOutput()
 	require.NoError(k.t, err, "%s: %s", name, out)
 }
 
@@ -99,6 +112,7 @@ func (k *kdc) start() {
 	k.t.Helper()
 	// The shell ends the KDC with its input, so that no KDC outlives the program.
 	k.running = exec.Command("sh", "-c", "krb5kdc -n -r "+realm+" -r TWO.EXAMPLE & read -r _; kill $!; wait")
+	k.running.Env = k.environ()
 	var err error
 	k.stdin, err = k.running.StdinPipe()
 	require.NoError(k.t, err)
