@@ -52,3 +52,17 @@ func TestParkedSeatThatIsLostLeavesAtOnce(t *testing.T) {
 		require.Zero(t, lanesOf(c))
 	})
 }
+
+// A process closes clients and makes others. What it counts is for all of them.
+func TestParkedSeatOfAClosedClientDoesNotCount(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, _ *framework.Client) {
+		c := connect(t, srv)
+		first := acquire(t, mutex(c, parks))
+		first.won()
+		first.release()
+		require.EqualValues(t, 1, parkedNow.Load())
+		require.NoError(t, c.Close())
+		synctest.Wait()
+		require.Zero(t, parkedNow.Load())
+	})
+}
