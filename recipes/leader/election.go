@@ -303,6 +303,7 @@ func (e *election) delete(ctx context.Context, node framework.Created, del func(
 	if e.workHolds {
 		return err // a Selector has no Shutdown that waits for the deletion
 	}
+	e.removal.Note(err) // a Shutdown may end before the next error
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.left = append(e.left, &leftNode{node, err, time.Now().Add(3 * node.Session.Timeout())})
@@ -317,7 +318,9 @@ func (e *election) abandon(ctx context.Context, node framework.Created) {
 // deleteNode deletes a node. If the deletion fails, the client continues it in the
 // background.
 func (e *election) deleteNode(ctx context.Context, node framework.Created) error {
-	return e.queue.Client().Delete(ctx, node.Path, framework.AnyVersion, framework.WithGuarantee())
+	c := e.queue.Client()
+	ctx = framework.Extend(c).OnError(ctx, e.removal.Note)
+	return c.Delete(ctx, node.Path, framework.AnyVersion, framework.WithGuarantee())
 }
 
 // awaitDeletions waits for the deletion of all left nodes. It returns an error if one of
