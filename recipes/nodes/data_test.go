@@ -73,6 +73,35 @@ func TestRefusalIsTheErrorOfOneSet(t *testing.T) {
 	})
 }
 
+// A node keeps the data of the last Sets only. If the server refuses all of these, a Set
+// whose data was dropped fails, but not with the refusal of data that is not its own.
+func TestDroppedSetHasNoRefusalOfALaterSet(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n := start(t, c, "/a", "old")
+		w.ready(t, n)
+		network.Refuse(true)
+		network.Cut()
+		dropped, refused := make(chan error, 1), make(chan error)
+		go func() { dropped <- n.Set(w.Patience(t), []byte("new")) }()
+		synctest.Wait()
+		const later = 9
+		for range later {
+			go func() { refused <- n.Set(w.Patience(t), []byte(strings.Repeat("x", 2<<20))) }()
+		}
+		synctest.Wait()
+		network.Refuse(false)
+		for range later {
+			require.ErrorIs(t, <-refused, framework.ErrRequestTooLarge)
+		}
+		err := <-dropped
+		require.ErrorContains(t, err, "dropped")
+		require.NotErrorIs(t, err, framework.ErrRequestTooLarge)
+		require.Equal(t, "old", w.dataOf("/a"))
+		require.NoError(t, n.Err())
+	})
+}
+
 // The parent of the node vanishes as often as the client makes it. That says nothing
 // about the data, which the node gets at last.
 //

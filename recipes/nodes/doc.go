@@ -53,7 +53,8 @@
 // because the data is longer than their jute.maxbuffer, the persistent node pauses for
 // five minutes between two attempts: each attempt interrupts the client's other
 // requests. WaitRegistered, Set and LastError then return a *framework.HangUpError. A Set
-// with shorter data ends the pause.
+// with shorter data ends the pause. Meanwhile, a node that had other data keeps it, and is
+// repaired with it.
 //
 // # Limits
 //

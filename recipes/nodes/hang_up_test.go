@@ -71,3 +71,33 @@ func TestValueThatMakesServersHangUpIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// While a node pauses because servers hang up on a Set, the node keeps the data that it
+// had, and is watched: if it is deleted, it is created again at once. The Set succeeds when
+// the servers take its data.
+func TestDeletedNodeIsRepairedWhileServersHangUpOnItsNewData(t *testing.T) {
+	for name, mode := range map[string]framework.Mode{"ephemeral": framework.Ephemeral, "persistent": framework.Persistent} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				other, _ := w.Connect(t)
+				n := start(t, c, "/pn", "old", nodes.WithMode(mode))
+				w.ready(t, n)
+				hangUps := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/pn", Times: -1, Do: zktest.DropRequest()})
+				long := make([]byte, 120_000)
+				require.ErrorIs(t, n.Set(recipetest.Within(t, 10*time.Second), long), &framework.HangUpError{})
+
+				require.NoError(t, other.Delete(t.Context(), "/pn", framework.AnyVersion))
+				time.Sleep(10 * time.Second)
+				require.Equal(t, "old", w.dataOf("/pn"))
+				w.ready(t, n)
+				require.ErrorIs(t, n.LastError(), &framework.HangUpError{})
+
+				hangUps.Remove()
+				time.Sleep(10 * time.Minute)
+				require.Equal(t, string(long), w.dataOf("/pn"))
+				require.NoError(t, n.LastError())
+			})
+		})
+	}
+}

@@ -39,6 +39,7 @@ type keeper struct {
 	settledOnce bool          // it was registered before
 	avoided     versions      // a late request compares one of them
 	refusedFor  time.Duration // the last pause after a refusal
+	hungUp      hungUp        // data on which servers hang up
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
 	touched     touches
@@ -288,11 +289,14 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat) error {
 }
 
 // waitForNews returns nil when the node was changed, has to be changed, or has
-// to be touched.
+// to be touched, and when data that servers hang up on is due again.
 func (k *keeper) waitForNews(ctx context.Context, czxid int64) error {
-	var due <-chan time.Time
+	var due, again <-chan time.Time
 	if k.cfg.ttl > 0 {
 		due = time.After(k.untilTouch(czxid))
+	}
+	if _, heldBack := k.wantedNow(); heldBack {
+		again = time.After(time.Until(k.hungUp.until))
 	}
 	select {
 	case <-k.watch.Done():
@@ -300,6 +304,8 @@ func (k *keeper) waitForNews(ctx context.Context, czxid int64) error {
 	case <-k.wake:
 		return nil
 	case <-due:
+		return nil
+	case <-again:
 		return nil
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
@@ -314,6 +320,9 @@ func (k *keeper) settle(czxid int64) {
 	}
 	k.settledOnce, k.refusedFor = true, 0
 	k.keeping.Recovered()
+	if _, heldBack := k.wantedNow(); heldBack {
+		k.keeping.Note(k.hungUp.err)
+	}
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
 }
 

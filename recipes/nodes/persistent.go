@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -66,8 +67,7 @@ type PersistentNode struct {
 	mu       sync.Mutex         // protects the following fields
 	sets     uint64             // how often the data was set
 	have     payload            // the data that the node has; only the keeper writes it; none if the node never was there
-	pending  []payload          // what the node is to have since then, the newest last
-	refusal  error              // of the last data that was refused
+	pending  []*payload         // what the node is to have since then, the newest last
 	now      *Registration      // nil if there is none
 	madeIn   *framework.Session // an ephemeral node's: the newest in which it may have been created
 	until    time.Time          // for a node with a time to live: when it may be gone
@@ -84,8 +84,9 @@ type PersistentNode struct {
 
 // payload is the data of one Set.
 type payload struct {
-	data []byte
-	set  uint64 // counts from 1, which is the data of NewPersistentNode
+	data    []byte
+	set     uint64 // counts from 1, which is the data of NewPersistentNode
+	refused error  // protected by PersistentNode.mu
 }
 
 // maxPending bounds how much data is kept for the case that the server refuses
@@ -115,7 +116,7 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 		client: c, path: path, cfg: cfg, events: event.Of(c, path),
 		wake:    make(chan struct{}, 1),
 		sets:    1,
-		pending: []payload{{bytes.Clone(data), 1}},
+		pending: []*payload{{data: bytes.Clone(data), set: 1}},
 		last:    broadcast.New(Change{}),
 	}
 }
@@ -149,7 +150,7 @@ func (n *PersistentNode) startAfter(before *PersistentNode) error {
 // If ctx ends first, the error matches ctx.Err(), and the node gets the data
 // later. If the server or the client refuses the data, such as for its size,
 // that is the error. The node then gets the data that it had, or an earlier
-// Set's that it was to get later.
+// Set's that it was to get later. The persistent node keeps the data of eight such Sets.
 //
 // Set waits for one request. The node is looked at with another one, for which
 // nobody waits: the write has used up the watch that waits for what others do to
@@ -167,7 +168,7 @@ func (n *PersistentNode) Data() []byte {
 }
 
 func (n *PersistentNode) set(ctx context.Context, data []byte) error {
-	set, err := n.ask(data)
+	asked, err := n.ask(data)
 	if err != nil {
 		return err
 	}
@@ -175,38 +176,42 @@ func (n *PersistentNode) set(ctx context.Context, data []byte) error {
 	err = n.life.Wait(ctx, func() bool {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		if n.have.set < set && n.wantedLocked().set < set {
-			refused = n.refusal
+		if n.have.set < asked.set && n.wantedLocked().set < asked.set {
+			refused = cmp.Or(asked.refused, errDropped)
 		}
-		return refused != nil || n.have.set >= set
+		return refused != nil || n.have.set >= asked.set
 	})
 	return cmp.Or(refused, err)
 }
 
+// errDropped is the error of a Set whose data was dropped, if all later data was refused.
+var errDropped = errors.New("the data was dropped for the data of later calls, which was refused")
+
 // ask notes the data that the node is to have.
-func (n *PersistentNode) ask(data []byte) (set uint64, err error) {
+func (n *PersistentNode) ask(data []byte) (*payload, error) {
 	if err := n.usable(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failure != nil {
-		return 0, n.failure
+		return nil, n.failure
 	}
 	n.sets++
-	n.pending = append(n.pending, payload{bytes.Clone(data), n.sets})
+	asked := &payload{data: bytes.Clone(data), set: n.sets}
+	n.pending = append(n.pending, asked)
 	n.pending = n.pending[max(0, len(n.pending)-maxPending-1):]
 	select {
 	case n.wake <- struct{}{}:
 	default:
 	}
-	return n.sets, nil
+	return asked, nil
 }
 
 // wantedLocked returns the data that the node is to have.
 func (n *PersistentNode) wantedLocked() payload {
 	if last := len(n.pending) - 1; last >= 0 {
-		return n.pending[last]
+		return *n.pending[last]
 	}
 	return n.have
 }
@@ -222,7 +227,7 @@ func (n *PersistentNode) wrote(p payload) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.have = p
-	n.pending = slices.DeleteFunc(n.pending, func(e payload) bool { return e.set <= p.set })
+	n.pending = slices.DeleteFunc(n.pending, func(e *payload) bool { return e.set <= p.set })
 	n.life.Tell()
 }
 
@@ -232,8 +237,12 @@ func (n *PersistentNode) wrote(p payload) {
 func (n *PersistentNode) refuse(p payload, why error) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.pending = slices.DeleteFunc(n.pending, func(e payload) bool { return e.set == p.set })
-	n.refusal = why
+	n.pending = slices.DeleteFunc(n.pending, func(e *payload) bool {
+		if e.set == p.set {
+			e.refused = why
+		}
+		return e.set == p.set
+	})
 	n.life.Tell()
 	next := n.wantedLocked()
 	return next.set != 0 && next.set != p.set

@@ -188,10 +188,38 @@ func (k *keeper) failed(ctx context.Context, wish payload, stat *zk.Stat, err er
 			k.avoided.note(stat)
 		}
 	}
-	if reason.Is(err, &framework.HangUpError{}) {
+	switch {
+	case !reason.Is(err, &framework.HangUpError{}):
+		return err
+	case k.have.set == 0, k.have.set == wish.set: // the node has no other data
 		return k.rest(ctx, hangUpPause, err, func(now payload) bool { return len(now.data) < len(wish.data) })
 	}
-	return err
+	k.hungUp = hungUp{err, len(wish.data), time.Now().Add(hangUpPause)}
+	k.clean = stat != nil && stat.Czxid == k.czxid && stat.Version == k.version // unless the request was applied
+	return nil
+}
+
+// hungUp is data on which servers have hung up. Until a time, a node that has other data
+// keeps it, and gets neither this data nor data that is as long.
+type hungUp struct {
+	err   error
+	size  int
+	until time.Time
+}
+
+// wanted returns the data that the node is to have now.
+func (k *keeper) wanted() payload {
+	now, _ := k.wantedNow()
+	return now
+}
+
+// wantedNow also reports whether the data of the last Set has to wait because of hungUp.
+func (k *keeper) wantedNow() (now payload, heldBack bool) {
+	wish := k.PersistentNode.wanted()
+	if time.Now().Before(k.hungUp.until) && len(wish.data) >= k.hungUp.size {
+		return k.have, true
+	}
+	return wish, false
 }
 
 // retriesRefusal reports whether the keeper retries after a refusal.
@@ -200,8 +228,8 @@ func (k *keeper) retriesRefusal(err error) bool {
 }
 
 const (
-	// hangUpPause is how long a node rests whose data makes servers hang up. Each
-	// request with that data interrupts all others of the client.
+	// hangUpPause is how long data waits that makes servers hang up. Each request
+	// with that data interrupts all others of the client.
 	hangUpPause = 5 * time.Minute
 
 	longestRefusal = 30 * time.Second // of the pauses of a node that is refused
