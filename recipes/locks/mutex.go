@@ -24,7 +24,7 @@ import (
 // goroutines cost the server nothing. Objects whose nodes would differ do not share a
 // node, and count as different clients: see WithNodeData, WithoutIdentity and
 // WithRevocation. The same is true for objects of views with different namespaces. Each
-// acquire uses the options of its own object.
+// acquire uses the options of the object on which it is called.
 //
 // A lock is held until its release or, with a minimum hold, for a while longer: see
 // WithReleasePolicy.
