@@ -121,7 +121,7 @@ func (p place) call() *call {
 
 // endsCall reports whether an error ends a call.
 func endsCall(err error) bool {
-	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
+	return follow.Judge(err) == follow.Failure && !reason.Is(err, framework.ErrOutcomeUnknown)
 }
 
 // run repeats look until it returns follow.ErrDone.

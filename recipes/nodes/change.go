@@ -320,7 +320,7 @@ func (n *PersistentNode) LastError() error {
 	if conflict := n.inConflict(); conflict != nil {
 		return conflict
 	}
-	return n.keeping.Obstacle()
+	return n.keeping.WhyWaiting()
 }
 
 func (n *PersistentNode) inConflict() *ConflictError {

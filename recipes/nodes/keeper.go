@@ -61,8 +61,8 @@ func newKeeper(n, before *PersistentNode) *keeper {
 	k.keeping.Client, k.removal.Client = n.client, n.client
 	k.keeping.What, k.removal.What = "persistent node", "deletion of a persistent node"
 	k.keeping.About, k.removal.About = about, about
-	k.keeping.Ends, k.keeping.Outlasts = isConflict, k.retriesRefusal
-	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
+	k.keeping.Ends, k.keeping.Survives = isConflict, k.retriesRefusal
+	k.removal.Survives = follow.RefusedCredentials // no other process depends on the node now
 	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
 	k.keeping.Tell = func(err error) {
 		if err != nil {
@@ -197,11 +197,11 @@ func (k *keeper) stopWatching() {
 	}
 }
 
-// verdict is the owner of a node, from this keeper's view.
-type verdict int
+// ownership is the owner of a node, from this keeper's view.
+type ownership int
 
 const (
-	missing verdict = iota
+	missing ownership = iota
 	ours
 	former // an earlier session of this client owns it; it is about to vanish
 	foreign
@@ -211,7 +211,7 @@ const (
 // Any other node is ours if this keeper created it or wrote to it, or if its data is
 // claimed. To describe another client's node, whose reads the data, and may find that the
 // node is gone.
-func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictError, error) {
+func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (ownership, *ConflictError, error) {
 	ephemeral, owner := k.cfg.ephemeral(), stat.EphemeralOwner
 	mayBeClaimed := !ephemeral && isOwnerless(owner)
 	switch {

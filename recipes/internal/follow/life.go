@@ -256,7 +256,7 @@ func (e *Ending) GaveUp() error {
 	if e.ctx.Err() != nil {
 		return e.r.GaveUp(e.ctx)
 	}
-	return cmp.Or(e.r.Obstacle(), context.Cause(e.wait))
+	return cmp.Or(e.r.WhyWaiting(), context.Cause(e.wait))
 }
 
 // Changes yields the results of next while they are new, and again after each Tell of a

@@ -58,7 +58,7 @@ func (l *Loop) Run(ctx context.Context) error {
 }
 
 // Recovery retries after errors for a task that must stay alive. One goroutine calls Wait
-// and Recovered. Any goroutine may call Note, Obstacle and GaveUp.
+// and Recovered. Any goroutine may call Note, WhyWaiting and GaveUp.
 //
 // The fields are set before the first use. All fields except Client may be zero.
 type Recovery struct {
@@ -70,8 +70,9 @@ type Recovery struct {
 	What  string
 	About func() slog.Attr
 
-	// Ends and Outlasts override Judge for certain errors. Ends comes first.
-	Ends, Outlasts func(error) bool
+	// Ends returns true for errors that end the task, and Survives for errors after which
+	// the task retries. Both override Judge, and Ends is asked first.
+	Ends, Survives func(error) bool
 
 	// Awaited says that a caller waits for each attempt. The pauses after a server's
 	// errors are then as short as in an outage.
@@ -81,7 +82,7 @@ type Recovery struct {
 	// success. Any goroutine may call it, and it must not block.
 	Tell func(error)
 
-	outages, troubles *pauses.Growing // nil before the first pause
+	outages, failures *pauses.Growing // nil before the first pause
 	warned            string          // the kind of error that was logged
 
 	mu   sync.Mutex // protects last
@@ -99,38 +100,38 @@ func (r *Recovery) Wait(ctx context.Context, err error) error {
 		}
 		return reason.OfContext(ctx)
 	}
-	verdict := r.judge(err)
-	if verdict == End {
+	reaction := r.judge(err)
+	if reaction == End {
 		return err
 	}
 	r.Note(err)
-	if ended := r.pause(ctx, verdict, err); ended != nil {
+	if ended := r.pause(ctx, reaction, err); ended != nil {
 		return ended
 	}
 	return r.waitConnected(ctx)
 }
 
-func (r *Recovery) judge(err error) Verdict {
+func (r *Recovery) judge(err error) Reaction {
 	switch {
 	case r.Ends != nil && r.Ends(err):
 		return End
-	case r.Outlasts != nil && r.Outlasts(err):
-		return Trouble
+	case r.Survives != nil && r.Survives(err):
+		return Failure
 	}
 	return Judge(err)
 }
 
 // pause waits for a time that grows until a success. A server may be reachable and still
 // not answer.
-func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error {
+func (r *Recovery) pause(ctx context.Context, reaction Reaction, err error) error {
 	growing, begin := &r.outages, pauses.Outage
 	switch {
-	case verdict == NextSession, verdict == Outage && reason.Is(err, framework.ErrNotConnected):
+	case reaction == NextSession, reaction == Outage && reason.Is(err, framework.ErrNotConnected):
 		return nil // the wait for a connection is long enough
-	case verdict == Trouble:
+	case reaction == Failure:
 		r.warn(err)
 		if !r.Awaited {
-			growing, begin = &r.troubles, pauses.Trouble
+			growing, begin = &r.failures, pauses.Failure
 		}
 	}
 	if *growing == nil {
@@ -150,7 +151,7 @@ func (r *Recovery) waitConnected(ctx context.Context) error {
 		err = r.Client.WaitConnected(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		if verdict := r.judge(err); verdict == End || verdict == NextSession {
+		if reaction := r.judge(err); reaction == End || reaction == NextSession {
 			return err
 		}
 		r.Note(err) // the servers refuse the credentials
@@ -190,7 +191,7 @@ func kindOf(err error) string {
 
 // Recovered records a success: the pauses are short again, and the next error is logged.
 func (r *Recovery) Recovered() {
-	r.outages, r.troubles, r.warned = nil, nil, ""
+	r.outages, r.failures, r.warned = nil, nil, ""
 	r.Note(nil)
 }
 
@@ -213,11 +214,11 @@ func (r *Recovery) LastError() error {
 	return r.last
 }
 
-// Obstacle returns why callers must wait: the last error, or that there is no connection
+// WhyWaiting returns why callers must wait: the last error, or that there is no connection
 // now. An attempt needs the connection timeout to fail for lack of a connection, and
 // callers may have less time. The error of an attempt that was ended would only report
 // its own context.
-func (r *Recovery) Obstacle() error {
+func (r *Recovery) WhyWaiting() error {
 	last := r.LastError()
 	if why := framework.Extend(r.Client).NotConnected(); why != nil && (last == nil || Judge(last) == Outage) {
 		return why
@@ -228,43 +229,43 @@ func (r *Recovery) Obstacle() error {
 // GaveUp returns the error of a caller whose context has ended during a wait. It includes
 // the last error, if there is one.
 func (r *Recovery) GaveUp(ctx context.Context) error {
-	if last := r.Obstacle(); last != nil {
+	if last := r.WhyWaiting(); last != nil {
 		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), last)
 	}
 	return reason.OfContext(ctx)
 }
 
 // RefusedCredentials reports whether the servers refuse the client's credentials. It is
-// the Recovery.Outlasts of tasks on which no other process depends: they keep their state
+// the Recovery.Survives of tasks on which no other process depends: they keep their state
 // until a server accepts the credentials.
 func RefusedCredentials(err error) bool { return reason.Is(err, zk.ErrAuthFailed) }
 
-// Verdict is the reaction to an error.
-type Verdict int
+// Reaction is the reaction to an error.
+type Reaction int
 
 // The reactions.
 const (
-	End         Verdict = iota // a retry would not cure it
-	NextSession                // a new session starts with a connection
-	Outage                     // the next connection may cure it, or a moment on this one
-	Trouble                    // a server answers with a failure
+	End         Reaction = iota // a retry would not cure it
+	NextSession                 // a new session starts with a connection
+	Outage                      // the next connection may cure it, or a moment on this one
+	Failure                     // a server answers with a failure
 )
 
 // judgment is one row of the table of reactions.
 type judgment struct {
-	matches func(error) bool
-	verdict Verdict
-	why     string
+	matches  func(error) bool
+	reaction Reaction
+	why      string
 }
 
 // judgments are checked in this order: for an error that wraps several, the first match
-// counts. An error without a match is Trouble.
+// counts. An error without a match is Failure.
 var judgments = []judgment{
 	{is(framework.ErrClosed), End, "there will be no other connection"},
 	{is(framework.ErrSessionLost), NextSession, "what was seen in the session says nothing of the next one"},
 	{is(zk.ErrAuthFailed), End,
 		"the servers refuse the credentials before they read a request: the users of the follower must know"},
-	{is(zk.ErrNoNode), Trouble, "a parent is missing: the server deletes empty containers, and the next attempt finds or re-creates them"},
+	{is(zk.ErrNoNode), Failure, "a parent is missing: the server deletes empty containers, and the next attempt finds or re-creates them"},
 	{framework.IsConnectionError, Outage, "it says nothing about the request itself"},
 	{isReplyLost, Outage, "the reply is lost with its connection, and the next read tells the outcome"},
 	{framework.IsRefusal, End, "the server or the client has judged the request: repeating it fails again"},
@@ -283,13 +284,13 @@ func isReplyLost(err error) bool {
 
 // Judge returns the reaction to an error, unless the follower overrides it. The error
 // must not be nil, and not be the error of the follower's own context.
-func Judge(err error) Verdict {
+func Judge(err error) Reaction {
 	for _, j := range judgments {
 		if j.matches(err) {
-			return j.verdict
+			return j.reaction
 		}
 	}
-	return Trouble // a failing server may recover
+	return Failure // a failing server may recover
 }
 
 // Pause pauses before the next attempt of a loop that makes requests of a client. It

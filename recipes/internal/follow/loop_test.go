@@ -212,7 +212,7 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		var log recipetest.Log
 		c, _ := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		f := newFollower(c, func(f *follower) {
-			f.Outlasts = follow.RefusedCredentials
+			f.Survives = follow.RefusedCredentials
 			f.What, f.About = "follower", func() slog.Attr { return slog.String("path", "/n") }
 		})
 		ctx, cancel := context.WithCancel(t.Context())

@@ -119,7 +119,7 @@ func (s *Seat) look(i int) {
 // its node keeps its lock, and keeps trying. The same is true for a holder whose
 // credentials are refused, because the session may survive that.
 func (s *Seat) watch(ctx context.Context, i int) {
-	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
+	recovery := follow.Recovery{Client: s.client, Survives: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}
 	for s.mayWatch() {
