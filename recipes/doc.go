@@ -132,7 +132,6 @@
 // allows, and then for the node as described here.
 //
 // The documentation of each package describes the effects of a lost session.
-// The documentation of each package says what a loss of the session does.
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md

@@ -160,8 +160,8 @@ func (a *acquire) Waiting(w locktrace.Waiting) {
 
 // link adds a link, unless the span already has one to the same span.
 func (a *acquire) link(to trace.SpanContext, kind string) {
-	// The same span is known as remote if it was read from a node, and as local if it is
-	// of this process.
+	// A span context is remote if it was read from a node, and local if the span belongs
+	// to this process. The rest is the same.
 	same := func(l trace.SpanContext) bool {
 		return l.TraceID() == to.TraceID() && l.SpanID() == to.SpanID()
 	}

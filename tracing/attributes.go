@@ -27,8 +27,8 @@ func modeOf(a locktrace.Acquire) string {
 	}
 }
 
-// isLeadership reports whether the acquire is a candidate for leadership. Leaderships and
-// the waits for them are meant to last, so they are never reported as slow.
+// isLeadership reports whether the acquire is a candidate for leadership. A leadership
+// and the wait for it may last long, so neither is reported as slow.
 func isLeadership(a locktrace.Acquire) bool {
 	return a.Recipe == locktrace.RecipeLeaderLatch || a.Recipe == locktrace.RecipeLeaderSelector
 }

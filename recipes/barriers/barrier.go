@@ -62,8 +62,8 @@ type RaiseOption func(*raiseConfig)
 type raiseConfig struct{ mode framework.Mode }
 
 // WithSession binds the barrier to the client's session: the barrier falls when the
-// session ends, so a process that crashes does not leave it up. Waiting works the same,
-// also in Java Curator.
+// session ends, so a process that crashes does not leave it up. Waiters, including
+// waiters in Java Curator, need not know of the option.
 //
 // The barrier is not raised again when the session is lost. Raised.Session reports the
 // loss. For a barrier that is raised again, keep a nodes.PersistentNode at its path
@@ -154,9 +154,9 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 }
 
 // replace replaces the node of a session by a persistent node in one transaction, so that
-// the barrier is up all the time. If the node has changed since it was read, the next
-// attempt reads it again. A new node has the same version as its predecessor, so the
-// transaction may replace a newer node. That is harmless: the barrier is up, as the
+// the barrier is up all the time. If the node has changed since the read, the next
+// attempt reads the node again. A new node has the same version as its predecessor, so
+// the transaction may replace a newer node. That is harmless: the barrier is up, as the
 // caller wants.
 func (r *raise) replace(ctx context.Context, s *framework.Session, version int32) error {
 	_, err := r.client.Transaction(ctx,
@@ -227,8 +227,8 @@ func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error
 
 // Wait waits until the barrier is down. If the barrier is already down, Wait returns nil
 // at once. Wait survives outages and lost sessions: it re-reads the barrier when there is
-// a connection. While it waits, it has one watch on the server, and removes the watch
-// when it returns.
+// a connection. A waiting call has one watch on the server, and removes the watch before
+// it returns.
 //
 // Wait sees every Raise that was complete before the call, because the server catches up
 // before the first read of each session. The package documentation describes what clients

@@ -72,8 +72,8 @@
 //   - A member is not notified of the loss of another member.
 //   - A Java member that reconnects while it waits may enter without the others: Curator
 //     4.1 to 5.9 takes any event for the opening.
-//   - A Java member may leave while others are inside, if its server lags behind or if it
-//     reconnects while it leaves. A Go member waits for exactly the members that had
+//   - A Java member may leave while others are inside, if its server lags behind or if the
+//     member reconnects during leave. A Go member waits for exactly the members that had
 //     entered when Leave was called. A Java member also waits for members that enter
 //     later.
 //   - A member that loses its session while the barrier opens misses the opening and waits
@@ -82,8 +82,8 @@
 //     closes the barrier for all. Members inside then wait in Leave until the late member
 //     enters or gives up.
 //   - Two members that arrive while the last member leaves may each count the other as
-//     inside. If only one of them enters before the last member closes the barrier, it
-//     waits for the other in Leave.
+//     inside. If only one of the two enters before the last member closes the barrier, the
+//     one inside waits for the other in Leave.
 //   - A Java member that crashes inside may leave the node "ready" behind. The next Java
 //     member then enters alone. A Go member deletes such a node if there is no other
 //     member. A "ready" that a Go member created ends with its session.
@@ -91,17 +91,11 @@
 //     and loses its session, or while the node of a lost member still exists. It is
 //     deleted when the session of its creator ends, or when the next Go member arrives.
 //
-// Use the node at the path for the barrier alone. It remains until the servers delete it
-// as an empty container. All members need the rights to read it, and to create and delete
-// its children. Each member has its own node, even if one process has several members,
-// and lists all members when it enters and when it leaves. So n members read n times n
-// names.
-//
-// The node at the path must be for the barrier alone. It stays until the servers
-// delete it as an empty container. All members need the rights to read it, and to
-// create and delete its children. Each member has its own node, also if several are
-// in one process, and lists all members when it enters and when it leaves. So n
-// members read n times n names.
+// Use the node at the path for the barrier alone. The servers delete the node as an empty
+// container after the last member. All members need the rights to read it, and to create
+// and delete its children. Each member has its own node, even if one process has several
+// members, and lists all members when it enters and when it leaves. So n members read n
+// times n names.
 //
 // The client logs each opening, and who raises and lowers a Barrier, with the attributes
 // curator.znode.path and curator.cause. Package tracing measures how long calls wait; see

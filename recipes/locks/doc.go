@@ -40,10 +40,10 @@
 //
 // Each contender creates an ephemeral sequential node below the lock's path. The server
 // numbers the nodes, and the lowest number holds the lock. A waiter watches the node
-// right ahead, so a release wakes only the next waiter. When a process
-// crashes, the server deletes its node at the end of the session. All goroutines of one
-// client that want the same lock use one node together. They wait for it in the order of
-// their arrival; readers share it.
+// right ahead, so a release wakes only the next waiter. When a process crashes, the
+// server deletes its node at the end of the session. All goroutines of one client that
+// want the same lock use one node together. The goroutines wait in the order of their
+// arrival; readers share the node.
 //
 // # Trying
 //

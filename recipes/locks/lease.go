@@ -63,10 +63,10 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 
 // FencingToken returns a number that grows from each holder of this lock to the next,
 // across lost sessions and even if the lock's path is deleted. A resource is safe if it
-// remembers the largest token that it has seen and refuses smaller ones: it then refuses
-// even a holder that was paused for so long that it has not noticed its loss. Package
-// fence stores such a number. With package fencehttp or module contrib/fencegrpc, every
-// request under the lease's Context carries the token.
+// remembers the largest token that it has seen and refuses smaller ones: the resource
+// then refuses even a holder that was paused and has not noticed the loss of the lock.
+// Package fence stores such a number. With package fencehttp or module contrib/fencegrpc,
+// every request under the lease's Context carries the token.
 //
 // The token is the czxid of the holder's node: a Java holder finds its own token in the
 // Stat of its node. Some leases share a token:

@@ -84,9 +84,10 @@ func (o mutexOption) applyToMutex(c *seat.Options) { o(c) }
 
 // WithNodeData sets what the lock's nodes say about their owner, for the errors of
 // waiters and for Participants. The default is an Identity. The data is written
-// unchanged. It must not be longer than 1 KiB, because waiters read it, and must not be
-// "__REVOKE__", the data by which Revoke asks for the lock. Otherwise every acquire
-// returns a *framework.ConfigError that states the limit, without sending a request.
+// unchanged. The data must not be longer than 1 KiB, because waiters read it, and must
+// not be "__REVOKE__", the data by which Revoke asks for the lock. Otherwise every
+// acquire returns a *framework.ConfigError that states the limit, without sending a
+// request.
 //
 // WithNodeData disables identity and trace links, because the data takes their place in
 // the node. Package tracing then calls the owner "unknown" and has no link to its trace.

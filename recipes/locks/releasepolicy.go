@@ -72,7 +72,7 @@ import (
 //     idle node. A minimum hold continues if the lock was already released.
 //   - A Revoke ends the idle time and the minimum hold, and so does an operator who
 //     deletes the node. After the client has noticed a Revoke, a release does not hand the
-//     lock over. The client notices it at most a second after it got the lock.
+//     lock over. The client notices a Revoke at most a second after the grant.
 //   - framework.Client.Close deletes an idle node. It leaves the node of a minimum hold
 //     and the session to the servers, and deletes the client's other ephemeral nodes one
 //     by one, which takes longer if there are thousands. The servers end the session after

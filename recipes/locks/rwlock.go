@@ -21,18 +21,19 @@ import (
 //   - When the node of a reader is admitted, all readers of its client that have waited
 //     for it get the lock.
 //   - Later readers join while a reader of their client holds the lock and no writer
-//     waits. For 100 ms after the client has listed the queue, they join without a
-//     request; then one of them lists it again. So a writer of another client may wait up
-//     to 100 ms longer than for the earlier readers. The client knows at once when its own
-//     writer waits. Readers that may not join queue behind the writer.
+//     waits. For 100 ms after the client has listed the queue, readers join without a
+//     request; then one reader lists the queue again. So a writer of another client may
+//     wait up to 100 ms longer than for the earlier readers. The client knows at once when
+//     its own writer waits. Readers that may not join queue behind the writer.
 //   - The last release deletes the node.
-//   - Readers that share a node have one fencing token. They are lost together, a Revoke
-//     asks all of them, and Participants lists them as one.
+//   - Readers that share a node have one fencing token. Such readers are lost together, a
+//     Revoke asks all of them, and Participants lists them as one.
 //
 // Under the context of a lease, each side re-enters. The holder of the write lock may
-// take the read lock under the context of its lease. It gets the read lock at once, and
-// keeps it when it releases the write lock: no other writer gets the lock in between
-// (CURATOR-621). The reverse would wait for itself forever, and returns ErrUpgrade.
+// take the read lock under the context of its lease. The holder gets the read lock at
+// once, and keeps the read lock after the release of the write lock: no other writer gets
+// the lock in between (CURATOR-621). The reverse would wait for itself forever, and
+// returns ErrUpgrade.
 //
 // Java Curator's InterProcessReadWriteLock has the same nodes, so Java and Go processes
 // can share a lock. If Java takes the read lock under its write lock, it should be

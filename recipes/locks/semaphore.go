@@ -45,7 +45,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 		limit = Limit(0)
 	}
 	atGate := options
-	atGate.Revocable = false // a Revoke is for the holders of leases, not for acquires whose turn it is
+	atGate.Revocable = false // a Revoke is for the holders of leases, not for the acquire at the gate
 	return &InterProcessSemaphore{
 		gate: *seat.New(seat.Config{
 			Client: c, Path: below(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
@@ -86,13 +86,13 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 	return s.acquire(ctx, 1, false)
 }
 
-// AcquireN waits for n leases and returns them as one Lease. It gets all of them or none,
-// and holds them until the Lease is released. The context ends if any of them is lost. No
-// other acquire is served meanwhile, so two acquires of several leases cannot block each
-// other with a part of what both need. Asking for more than a fixed limit returns an
-// error that matches zk.ErrBadArguments. With a shared limit, AcquireN waits until the
-// limit is raised. If ctx ends meanwhile, the error is a *NotAcquiredError that names the
-// limit.
+// AcquireN waits for n leases and returns them as one Lease. AcquireN gets all n leases
+// or none, and holds them until the Lease is released. The context of the Lease ends if
+// any lease is lost. No other acquire is served meanwhile, so two acquires of several
+// leases cannot block each other with a part of what both need. Asking for more than a
+// fixed limit returns an error that matches zk.ErrBadArguments. With a shared limit,
+// AcquireN waits until the limit is raised. If ctx ends meanwhile, the error is a
+// *NotAcquiredError that names the limit.
 //
 // When the leases are free, one transaction takes all of them. A transaction has room for
 // some thousands. For more, the error matches framework.ErrRequestTooLarge once they are

@@ -13,7 +13,7 @@
 // # Which one
 //
 //   - [PersistentNode], Curator's PersistentNode, keeps a node from NewPersistentNode to
-//     Shutdown. It re-creates the node after a lost session, and after another client
+//     Shutdown. The node is re-created after a lost session, and after another client
 //     deletes it.
 //   - A PersistentNode [WithTTL], Curator's PersistentTtlNode, outlives its process by a
 //     time to live, so a restart does not interrupt it.
@@ -29,10 +29,10 @@
 // The servers delete the node of a lost session some time after the client has given the
 // session up. By then, the client is usually connected in a new session. The first
 // request of the new session creates the node. If the old node still exists, the client
-// recognizes it by its owner, an earlier session of this client, and replaces it in one
-// transaction. [Registration] has the session on which the node depends: run work that
-// needs the node under the context of that session. [PersistentNode.Changes] reports each
-// loss and each new registration.
+// recognizes the node by its owner, an earlier session of this client, and replaces the
+// node in one transaction. [Registration] has the session on which the node depends: run
+// work that needs the node under the context of that session. [PersistentNode.Changes]
+// reports each loss and each new registration.
 //
 // # When another client's node is in the way
 //
@@ -42,9 +42,9 @@
 // sequential nodes have unique names, so they have no conflicts. Two persistent nodes of
 // one client cannot have the same path.
 //
-// Java Curator's PersistentNode does not detect conflicts: it writes its data into an
-// existing node at its path, and deletes that node when it is closed. This package then
-// restores its data, or re-creates its node.
+// Java Curator's PersistentNode does not detect conflicts: Java writes its data into an
+// existing node at the path, and deletes that node on close. This package then restores
+// its data, or re-creates its node.
 //
 // # When servers hang up
 //

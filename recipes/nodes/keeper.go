@@ -118,7 +118,8 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 	}
 }
 
-// hold checks the node once. In a new session, it may create the node before it reads it.
+// hold checks the node once. In a new session, hold may create the node before the first
+// read.
 func (k *keeper) hold(ctx context.Context, isNew bool) error {
 	if isNew && k.isProbablyMissing() {
 		k.clean = false
@@ -222,7 +223,7 @@ func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (ownership, *Conflict
 	case ephemeral && k.owners.Has(owner):
 		return former, nil, nil
 	}
-	k.avoided.note(stat) // even if it vanishes before it is read: requests of its owner may arrive late
+	k.avoided.note(stat) // even if the next read fails: requests of the owner may arrive late
 	data, now, err := k.client.Get(ctx, k.node)
 	switch {
 	case reason.Is(err, zk.ErrNoNode), err == nil && now.Czxid != stat.Czxid:

@@ -89,8 +89,8 @@ func WithACL(acl []zk.ACL) Option {
 }
 
 // WithPersistentParents creates missing parents as framework.WithPersistentParents does.
-// Without it they are created as by framework.WithParents, and the servers delete them
-// some time after their last child.
+// Without the option, missing parents are created as by framework.WithParents: the
+// servers delete them some time after their last child.
 func WithPersistentParents() Option { return func(c *config) { c.lasting = true } }
 
 // WithConflictPolicy says what to do about another client's node at the same path. The
@@ -105,7 +105,7 @@ func WithConflictPolicy(p ConflictPolicy) Option {
 }
 
 // WithClaim chooses which existing nodes a persistent node in the mode Persistent or
-// Container takes over: those for whose data the function returns true, for example
+// Container takes over: the nodes for whose data the function returns true, for example
 // because an earlier process of the same owner wrote the data. Any other existing node is
 // a conflict, and Shutdown does not delete it. The function must return true for all data
 // that is given to this persistent node: if the reply to a create is lost, the client

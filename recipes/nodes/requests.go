@@ -270,8 +270,8 @@ func (k *keeper) catchUp(ctx context.Context) error {
 // never have one of them, however often they are re-created, because ZooKeeper's delete
 // and write compare only the version. There are two kinds:
 //
-//   - The last version that was seen of another client's node. The owner may have read it
-//     and be about to delete it.
+//   - The last version that was seen of another client's node. The owner may have read the
+//     node and be about to delete it.
 //   - The version in a request of this keeper whose reply was lost. A server may carry the
 //     request out as long as the servers keep its session.
 type versions []versionOf

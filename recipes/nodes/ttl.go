@@ -14,8 +14,8 @@ import (
 )
 
 // WithTTL makes a persistent node Curator's PersistentTtlNode: the node outlives its
-// session and its process by a time to live. It says "this process is alive", and a
-// restart does not interrupt it. WithMode and WithProtection cannot be combined with
+// session and its process by a time to live. The node says "this process is alive", and
+// survives a restart of the process. WithMode and WithProtection cannot be combined with
 // WithTTL, and a member of a group cannot have it.
 //
 // The server deletes the node when no client has touched it for the time to live. Servers

@@ -38,8 +38,8 @@ type Life struct {
 	// [Recovery.GaveUp] does.
 	GaveUp func(ctx context.Context) error
 
-	// The context of Run, a context that ends when the life is over, a context that ends
-	// when it is gone, and the functions that end them.
+	// The three contexts end when Run must stop, when the life is over, and when the life
+	// is gone. The functions end these contexts.
 	living, over, gone context.Context
 	die, end, vanish   context.CancelCauseFunc
 

@@ -89,7 +89,7 @@ type Recovery struct {
 	last error      // nil after a success
 }
 
-// Wait waits until it is time to retry after err, which must not be nil. It returns err
+// Wait waits until it is time to retry after err, which must not be nil. Wait returns err
 // if a retry would not cure it, and the error of ctx if ctx ends first.
 func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -143,7 +143,7 @@ func (r *Recovery) pause(ctx context.Context, reaction Reaction, err error) erro
 
 // waitConnected waits for a connection. While there is none, the last error is that there
 // is no connection. waitConnected returns an error if ctx is pinned to a lost session:
-// usually such a context ends with its session, but a caller may have detached it.
+// usually such a context ends with its session, but context.WithoutCancel prevents that.
 func (r *Recovery) waitConnected(ctx context.Context) error {
 	_, err := r.Client.Session(ctx)
 	if ctx.Err() == nil && reason.Is(err, framework.ErrNotConnected) {

@@ -31,8 +31,8 @@ type Standing struct {
 // nothing, because thousands of waiters each read a queue of thousands.
 //
 // The waiter should watch the nearest blocking node. When that node is deleted, either it
-// is the waiter's turn or another node blocks it. The waiters of an exclusive lock all
-// watch different nodes, so a release wakes only one of them.
+// is the waiter's turn or another node blocks the waiter. The waiters of an exclusive
+// lock all watch different nodes, so a release wakes only one of them.
 func StandingOf(ours Entry, all Contenders, blocks Blocks) Standing {
 	var s Standing
 	var first, blocker Entry

@@ -63,8 +63,8 @@ type Contenders struct {
 }
 
 // InListing returns the entries among a parent's children, in the order of the listing.
-// It ignores children whose names are not contenders'. Curator sorts such children as
-// text, where they may block every contender.
+// It ignores all other children. Curator sorts such children as text, where they may
+// block every contender.
 func InListing(children []string, kinds ...string) Contenders {
 	return Contenders{names: children, kinds: kinds}
 }

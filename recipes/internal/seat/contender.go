@@ -83,8 +83,8 @@ func newContender(l *Lock, a Attempt) *contender {
 // run queues until the contender's node is admitted, or ctx ends. The session of the node
 // was alive when run saw the grant. The caller must delete the node with a guaranteed
 // delete, and owns the watch on it, if there is one. A waiter retries through every
-// outage; only its context ends it, and the error then includes the last error after
-// which it has retried.
+// outage; only the end of its context stops the retries, and the returned error then
+// includes the last error of an attempt.
 func (c *contender) run(ctx context.Context) *NotAdmitted {
 	ctx = framework.Extend(c.lock.cfg.Client).OnError(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
@@ -115,7 +115,7 @@ func (c *contender) refuse(ctx context.Context, err error) *NotAdmitted {
 }
 
 // queue creates the contender's node, unless there is one, and returns nil when it is
-// admitted. Otherwise it deletes the node, or leaves it to another goroutine.
+// admitted. Otherwise queue deletes the node, or leaves the node to another goroutine.
 func (c *contender) queue(ctx context.Context) (end error) {
 	c.seen, c.told, c.own, c.listed, c.excluding = NotAdmitted{}, false, nil, time.Time{}, false
 	if c.node.Path == "" {
@@ -294,8 +294,8 @@ func (c *contender) tellBlocked() {
 
 var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
 
-// noteOwner checks the owner of a node ahead. A node without an owning session stays
-// until a client deletes it: a tool has created it, or it was restored from a backup. A
+// noteOwner checks the owner of a node ahead. A node without an owning session was
+// created by a tool or restored from a backup, and stays until a client deletes it. A
 // waiting contender logs such a node, once for each lock object.
 func (c *contender) noteOwner(node string, stat *zk.Stat) {
 	if stat.EphemeralOwner != 0 || !c.waits || !c.lock.warnedUnowned.CompareAndSwap(false, true) {

@@ -62,8 +62,8 @@ func (c underHolds) Value(key any) any {
 //
 // The session refers only to the inner contexts, which do not refer to the lease. So a
 // lease that the user has dropped can be collected. A context that the user derives from
-// a leaseContext keeps the lease in memory while it lives, because package context
-// registers it with the inner context.
+// a leaseContext keeps the lease in memory, because package context registers the derived
+// context with the inner context.
 type leaseContext struct {
 	context.Context
 	lease *Lease
@@ -117,9 +117,9 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// AwaitDeadline waits until ctx has ended, if its deadline has passed. It reports whether
-// the deadline has passed. Contexts derived under a lease have their own timers for the
-// deadline, which may fire first. With AwaitDeadline, a caller that learns of the
+// If the deadline of ctx has passed, AwaitDeadline waits until ctx has ended. It reports
+// whether the deadline has passed. Contexts derived under a lease have their own timers
+// for the deadline, which may fire first. With AwaitDeadline, a caller that learns of the
 // deadline finds that ctx has ended. A user-defined context may live on after its
 // deadline; nothing can be done under a lease with such a context.
 func AwaitDeadline(ctx context.Context) (passed bool) {

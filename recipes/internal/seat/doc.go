@@ -3,13 +3,13 @@
 // A [Lease] is one share of a hold, or the shares of several holds that were taken
 // together.
 //
-// The goroutines of a client that want the same lock wait in a line. They get the seat in
-// the order of their arrival: readers share it, and all others take turns. After every
-// change, decideLocked gives the seat to the first waiters. After a release,
-// decideRelease may hand the seat on. The goroutine that creates the node is admitted by
-// contender.step, which reads the server's queue, or by the deletion of the node ahead;
-// see contender.isFirst. Leaders, and the leases of a semaphore, have seats without a
-// line.
+// The goroutines of a client that want the same lock wait in a line. The goroutines get
+// the seat in the order of their arrival: readers share the seat, and all others take
+// turns. After every change, decideLocked gives the seat to the first waiters. After a
+// release, decideRelease may hand the seat on. The goroutine that creates the node is
+// admitted by contender.step, which reads the server's queue, or by the deletion of the
+// node ahead; see contender.isFirst. Leaders, and the leases of a semaphore, have seats
+// without a line.
 //
 // # States
 //

@@ -22,7 +22,7 @@ type use struct {
 	parks     bool     // the node may stay in the process; for a read/write lock, only the readers' node
 	excluding []string // the kinds of nodes that exclude the seat's node
 
-	// Each of these is nil for a seat that does not use it.
+	// A field is nil if the seat does not use it.
 	reading *reading     // for readers
 	parking *parking     // for a seat that can be parked
 	minimum *minimumHold // for a lock with a minimum hold
@@ -104,7 +104,7 @@ func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 }
 
 // refused ends the driving of a waiter. If the next driver would get the same error, all
-// waiters get it at once: otherwise they would get it one after the other.
+// waiters get the error at once instead of one after the other.
 func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 	switch {
 	case r.Err == nil || ctx.Err() != nil:

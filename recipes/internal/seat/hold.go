@@ -80,8 +80,8 @@ func FromContext(ctx context.Context, key any) *Hold {
 }
 
 // Reenter returns another lease of the hold if ctx is under one. It returns nil if there
-// is no such hold, or the hold has ended. If the hold was lost, it returns an error: the
-// holder believes that it holds the lock, and must not silently queue again.
+// is no such hold, or the hold has ended. If the hold was lost, Reenter returns an error:
+// the holder believes that it holds the lock, and must not silently queue again.
 func Reenter(ctx context.Context, key any) (*Lease, error) {
 	h := FromContext(ctx, key)
 	if h == nil {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// lane is where the goroutines of a client that want the same lock meet. They take turns
-// in the order of their arrival, and have one seat at a time: decideLocked says who gets
-// it, and decideRelease to whom it is handed on. A lane has no options: each acquire uses
-// the options of its lock object.
+// lane is where the goroutines of a client that want the same lock meet. The goroutines
+// take turns in the order of their arrival, and have one seat at a time. decideLocked
+// gives the seat to the next goroutine, and decideRelease may hand a released seat on. A
+// lane has no options: each acquire uses the options of its lock object.
 type lane struct {
 	in   *laneSet // finds the lane by its key until the lane is over
 	key  laneKey

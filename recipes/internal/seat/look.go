@@ -292,11 +292,11 @@ func beyond(ctx context.Context) (under context.Context, answered func(error) er
 // the leases next. Unlike a reply, an event does not say how new the state of its server
 // is, so that after a reconnect the client might read the leases from an older server.
 
-// The third contender in the queue is next when the holder leaves. It learns of that by a
-// watch on the holder's node, which it sets with the read of the holder that every waiter
-// makes, only sooner. It can then set the watch on its own node while the contender ahead
-// works. So a release wakes two clients if three are queued: the contender that is
-// admitted, and the next one.
+// The third contender in the queue is next when the holder leaves. A watch on the
+// holder's node notifies the third contender. Every waiter reads that node; the third
+// contender does so sooner, and sets the watch with the same request. It can then set the
+// watch on its own node while the contender ahead works. So a release wakes two clients
+// if three are queued: the contender that is admitted, and the next one.
 
 // isNextIn reports whether the contender is certainly first when the blocking node is
 // deleted.

@@ -52,7 +52,7 @@ func (q *lane) standingLocked(ours int) NotAdmitted {
 }
 
 // keepsOutLocked reports whether other contenders exclude a goroutine that has not read
-// the queue. Readers that would share the lock with it do not exclude it.
+// the queue. Readers with which the goroutine would share the lock do not exclude it.
 func (q *lane) keepsOutLocked(w *waiter) bool {
 	s := q.seat
 	return !w.isShared() || q.line.hasWriter() || s != nil && (s.reading == nil || s.reading.isBlocked())

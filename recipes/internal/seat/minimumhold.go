@@ -35,9 +35,9 @@ func holdAtLeast(h *Hold) {
 }
 
 // begin parks a released seat for the rest of its minimum hold. It returns false if the
-// time is over, the lock is lost, or another client has asked for it: then the release
-// deletes the node. An interruption does not end the minimum hold, because no goroutine
-// works under it.
+// time is over, if the lock is lost, or if another client has asked for the lock. The
+// release then deletes the node. An interruption does not end the minimum hold, because
+// no goroutine works under it.
 func (m *minimumHold) begin() bool {
 	if m == nil || !time.Now().Before(m.until) {
 		return false

@@ -29,8 +29,8 @@ const maxParked = 1000
 // parkedNow is the number of parked seats.
 var parkedNow atomic.Int32
 
-// heedLocked uses a watch on the queue: when it fires, a parked seat is given up, and
-// readers re-read the queue before they join.
+// heedLocked uses a watch on the queue. When the watch fires, a parked seat is given up,
+// and readers re-read the queue before they join.
 func heedLocked(s *Seat, watch *framework.Watch) {
 	if s.parking == nil {
 		s.parking = &parking{seat: s}

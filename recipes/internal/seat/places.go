@@ -34,11 +34,11 @@ type Wanted struct {
 // ErrTurnOver means that the turn ended before places were taken.
 var ErrTurnOver = errors.New("the turn is over")
 
-// Take waits until the wanted places fit under the limit, or only tries. It takes them in
-// one transaction, which also ends the turn by deleting the node at the gate. So no other
+// Take waits until the wanted places fit under the limit, or only tries. One transaction
+// takes all places, and also ends the turn by deleting the node at the gate. So no other
 // contender can have taken a place meanwhile, and if the node at the gate is gone, no
-// place is taken. The caller must delete the places' nodes. If they can no longer be
-// trusted, Take deletes them and returns no hold.
+// place is taken. The caller must delete the places' nodes. If these nodes can no longer
+// be trusted, Take itself deletes them and returns no hold.
 //
 // A waiter retries through every outage, as a contender does.
 func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {

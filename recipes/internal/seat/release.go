@@ -18,10 +18,10 @@ func (h *Hold) mayHandOn() bool {
 	return s.turns <= h.policy.MaxReuses && time.Since(s.granted) < h.policy.HandOver
 }
 
-// giveUp ends a hold without shares, and returns why a node may still exist. It hands the
-// seat on, parks it or gives it back. A seat can be parked only if no other contender
-// queues. Finding that out may take a request, so it comes first, and everything is
-// decided after it. The caller's ctx bounds the wait for every request: see giveUpSoon.
+// giveUp ends a hold without shares, and returns why a node may still exist. The seat is
+// handed on, parked or given back. A seat can be parked only if no other contender
+// queues. To find that out may take a request, so giveUp makes that request first and
+// decides after it. The caller's ctx bounds the wait for every request: see giveUpSoon.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
 	s := h.seat
 	defer func() { h.Trace().Released(err) }()
@@ -84,7 +84,8 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 }
 
 // deleteSeveral deletes several nodes in one transaction. If the transaction fails, for
-// example because a node is already gone, it deletes them one by one in reverse order.
+// example because a node is already gone, deleteSeveral deletes the nodes one by one in
+// reverse order.
 func (s *Seat) deleteSeveral(ctx context.Context) error {
 	left := s.nodes
 	defer func() { deleteInBackground(s.client, left) }() // in case a hook panics

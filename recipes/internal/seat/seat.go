@@ -211,7 +211,7 @@ func (s *Seat) Nodes() []framework.Created { return s.nodes }
 // Token returns the fencing token.
 func (s *Seat) Token() int64 { return s.token }
 
-// hasNodes reports whether the seat has the lock, as far as the client knows.
+// hasNodes reports whether the seat has the lock, to the client's knowledge.
 func (s *Seat) hasNodes() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,9 +271,9 @@ func (s *Seat) lose(cause error) {
 }
 
 // spareLocked makes Close of the client leave the nodes of a lost seat to the servers for
-// the safety margin, because a holder may still be stopping. It runs before the contexts
-// end, so that a holder that calls Close at once does not come too early. If the
-// framework ends the contexts itself, Close waits for trustEnded.
+// the safety margin, because a holder may still be stopping. spareLocked runs before the
+// contexts end, in case a holder calls Close at once. If the framework ends the contexts
+// itself, Close waits for trustEnded.
 //
 // If the only node was deleted, there is nothing to spare. Close leaves a lost session to
 // the servers in any case. A lease that Close itself ends is not spared.

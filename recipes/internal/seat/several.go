@@ -30,8 +30,8 @@ func Several(ctx context.Context) *Lease {
 
 // Add adds a lease. It must be called before the combined lease is returned to the user.
 //
-// The new context has the caller's values, not the values of the previous context: the
-// added lease's context already has those if it was acquired under WhileHeld. If both had
+// The new context has the caller's values, not the values of the previous context: a
+// lease that was acquired under WhileHeld already has the previous values. If both had
 // them, the time to find that a value is missing would double with each lease.
 func (l *Lease) Add(one *Lease) {
 	s := l.several
@@ -50,11 +50,11 @@ func (l *Lease) Add(one *Lease) {
 
 // WhileHeld returns a copy of ctx that ends with the leases added so far. Acquire the
 // next lease under it. The copy has the values of ctx and the added holds, but not the
-// values of the leases' contexts: these were derived from earlier copies, so the lookup
-// of a value would pass through all of them.
+// values of the leases' contexts. Those contexts were derived from earlier copies, so the
+// lookup of a value would pass through every copy.
 //
 // The copy refers to the last added lease, not to the combined lease. The combined lease
-// is not complete yet, and its parts must not keep it in memory if it is dropped.
+// is not complete yet, and its parts must not keep a dropped combined lease in memory.
 func (l *Lease) WhileHeld(ctx context.Context) (context.Context, context.CancelFunc) {
 	n := len(l.several.leases)
 	if n == 0 {
@@ -86,10 +86,10 @@ func (s *several) Requested() <-chan struct{} {
 	return s.asked.Done()
 }
 
-// release releases all leases in reverse order, even if some of the releases fail. It
-// ends all leases before it makes a request: if the session is lost meanwhile, the later
-// leases do not report a loss, and if a connection breaks, the release no longer waits
-// for that client.
+// release releases all leases in reverse order, even if some of the releases fail. All
+// leases end before the first request: if the session is lost meanwhile, the later leases
+// do not report a loss, and if a connection breaks, release no longer waits for that
+// client.
 func (s *several) release(ctx context.Context) (err error) {
 	defer s.unwatch()
 	leases := s.single()

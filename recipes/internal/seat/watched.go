@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// watched is what a seat knows about its nodes while it holds the lock: whether another
-// client deletes one of them, or asks for the lock. The seat's mutex protects it.
+// watched is what a seat that holds the lock knows about its nodes: whether another
+// client has deleted a node, or has asked for the lock. The seat's mutex protects it.
 //
 // A goroutine runs only while a node is read, because a client may hold thousands of
 // locks.
@@ -75,8 +75,8 @@ func (s *Seat) Watch() {
 }
 
 // Unwatch stops watching nodes that are about to be deleted, so that their deletion is
-// not a loss. It does not remove their watches: the deletion triggers them at the server,
-// which saves a request.
+// not a loss. The watches stay at the server: the deletion triggers them, which saves a
+// request.
 func (s *Seat) Unwatch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,9 +251,9 @@ func (w *ownWatch) changed() <-chan struct{} {
 	return w.watch.Done()
 }
 
-// signal is an event that happens once. Few goroutines wait for it, so its context is
-// created only when it is needed, or when the event has happened. The owner's mutex
-// protects it.
+// signal is an event that happens once. Few goroutines wait for a signal, so the context
+// is created only when a goroutine needs the context, or when the event has happened. The
+// owner's mutex protects it.
 type signal struct {
 	ctx context.Context // ends when the event happens
 	end context.CancelFunc

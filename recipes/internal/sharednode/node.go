@@ -97,7 +97,7 @@ type Snapshot struct {
 	Version      int32
 	Czxid, Mzxid int64
 
-	// From and To bound the transaction as of which the snapshot is true. If the node
+	// The snapshot is correct as of some transaction between From and To. If the node
 	// exists, both are its mzxid.
 	From, To int64
 }
@@ -112,8 +112,8 @@ func Present(data []byte, stat *zk.Stat) *Snapshot {
 }
 
 // Absent returns the snapshot of a missing node. The server's reply does not include the
-// transaction. It lies between the newest transaction that the client knew before the
-// request and the newest that it knew after the reply.
+// transaction. The transaction lies between the newest that the client knew before the
+// request and the newest that the client knew after the reply.
 func Absent(asked, answered int64) *Snapshot { return &Snapshot{From: asked, To: answered} }
 
 // IsAfter reports whether s is certainly newer than other. The absence of a node is never
