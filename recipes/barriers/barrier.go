@@ -48,7 +48,7 @@ type Raised struct {
 	Session *framework.Session
 }
 
-// by names who raised the barrier.
+// by returns the name of the process that raised the barrier.
 func (r Raised) by() string {
 	if r.By.Foreign != "" {
 		return fmt.Sprintf("%q", r.By.Foreign)

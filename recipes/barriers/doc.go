@@ -16,8 +16,8 @@
 // # Which one
 //
 //   - [Barrier], Curator's DistributedBarrier, is a gate. Raise it for a maintenance or a
-//     migration, and lower it afterwards. Wait returns when it sees the barrier down. With
-//     WithSession, the barrier falls when the process that raised it crashes.
+//     migration, and lower it afterwards. Wait returns when it sees the barrier down. The
+//     option WithSession lets the barrier fall when the process that raised it crashes.
 //   - [DoubleBarrier], Curator's DistributedDoubleBarrier, is a rendezvous of n members,
 //     which enter together and leave together, round after round.
 //

@@ -177,9 +177,9 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 	return locktrace.Acquire{}
 }
 
-// acquireAll starts again until all locks are acquired without a loss. It also starts
-// again after ctx has ended, because the next attempt returns that error. The lease has
-// the values of ctx, and the requests use during.
+// acquireAll starts again until all locks are acquired without a loss. Even after ctx has
+// ended, acquireAll starts again, and the next attempt returns the error of ctx. The
+// lease has the values of ctx, and the requests use during.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*seat.Lease, error) {
 	var before *NotAcquiredError
 	var ended error // why no further attempt can succeed

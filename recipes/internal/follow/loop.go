@@ -1,5 +1,5 @@
-// Package follow is the loop of everything that follows the tree: it reads, reports what
-// it has read, waits for a change, and reads again, through outages and lost sessions.
+// Package follow has the loop of every recipe that follows the tree. The loop reads,
+// reports, waits for a change, and reads again, through outages and lost sessions.
 // Followers use it as contenders use package seat.
 //
 //   - [Judge] returns the reaction to an error, for all recipes, with a reason.
@@ -306,9 +306,10 @@ func Pause(ctx context.Context, c *framework.Client, g *pauses.Growing) error {
 	return reason.OfContext(ctx)
 }
 
-// Until calls do until it succeeds, or fails with an error that a retry would not cure,
-// which Until returns. If ctx ends first, Until returns the result of GaveUp. The errors
-// of the requests that do makes are recorded even if the framework retries them.
+// Until calls the function do until do succeeds. If do fails with an error that a retry
+// would not cure, Until returns that error. If ctx ends first, Until returns the result
+// of GaveUp. Until also records the errors of requests that the framework retries by
+// itself.
 func (r *Recovery) Until(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx = framework.Extend(r.Client).OnError(ctx, r.Note)
 	for {

@@ -48,9 +48,9 @@ const (
 	overhead = 128
 )
 
-// NextReads returns how many nodes the next multiRead may have, if they are as large as
-// the nodes of the last reply and have about bytes bytes together. They may be larger, so
-// the result is at most twice the allowed number of the last multiRead.
+// NextReads returns how many nodes the next multiRead may have, given the size of the
+// last reply and a limit of bytes for the next one. The next nodes may be larger, so the
+// result is at most twice the allowed number of the last multiRead.
 func NextReads(allowed, nodes, size, bytes int) int {
 	return min(2*allowed, nodes*bytes/max(1, size))
 }

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Sessions are the last sessions in which an object of this client has owned a node, or
-// may have owned it. They identify the object's nodes. The zero Sessions is empty.
-// Sessions is safe for concurrent use, and locks no other mutex.
+// Sessions are the last sessions in which an object of this client has, or may have,
+// created a node. They identify the object's nodes. The zero Sessions is empty. Sessions
+// is safe for concurrent use, and locks no other mutex.
 type Sessions struct {
 	mu  sync.Mutex // protects the following field
 	ids []int64

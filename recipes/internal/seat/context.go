@@ -42,8 +42,8 @@ func (c leased) Value(key any) any {
 	return c.values.Value(key)
 }
 
-// underHolds is a context under several holds. It has each hold as the value of the
-// hold's key.
+// underHolds is a context under several holds. The key of each hold has the hold as its
+// value.
 type underHolds struct {
 	context.Context
 	held []*Hold

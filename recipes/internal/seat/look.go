@@ -282,8 +282,8 @@ func beyond(ctx context.Context) (under context.Context, answered func(error) er
 //    it.
 //
 // If an operator deletes both nodes in one transaction, the watch on the contender's node
-// may fire a moment later. The hold then learns of the deletion as of every deletion of
-// its node.
+// may fire a moment later. The hold then notices the deletion in the same way as any
+// other deletion of its node.
 //
 // In some cases this is not true, and the contender re-reads the queue. The comments at
 // the conditions name these cases.

@@ -31,7 +31,7 @@ type Seat struct {
 
 	use // by the goroutines of the client; protected by lane.mu
 
-	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
+	mu      sync.Mutex // protects the following fields; may be locked under lane.mu
 	holds   []*Hold
 	first   [1]*Hold // backing array of holds for a single hold
 	own     Hold     // the first hold, so that seat and hold are one allocation

@@ -31,8 +31,9 @@ func Several(ctx context.Context) *Lease {
 // Add adds a lease. It must be called before the combined lease is returned to the user.
 //
 // The new context has the caller's values, not the values of the previous context: a
-// lease that was acquired under WhileHeld already has the previous values. If both had
-// them, the time to find that a value is missing would double with each lease.
+// lease that was acquired under WhileHeld already has the previous values. If both
+// contexts had the values, the time to find that a value is missing would double with
+// each lease.
 func (l *Lease) Add(one *Lease) {
 	s := l.several
 	s.leases = append(s.leases, one)

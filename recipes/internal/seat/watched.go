@@ -138,8 +138,8 @@ func (s *Seat) watch(ctx context.Context, i int) {
 	}
 }
 
-// mayWatch reports whether the nodes belong to the seat and are trusted. If not, a node
-// may be gone because the session has ended.
+// mayWatch reports whether the nodes belong to the seat and are trusted. If mayWatch
+// returns false, a missing node may be due to the end of the session.
 func (s *Seat) mayWatch() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ type Hold struct {
 	queued  atomic.Int32 // calls that the emitter has not made yet, plus over after the end is reported
 }
 
-// over makes Hold.queued negative: after the end, only Overrun is called.
+// The constant over makes Hold.queued negative. After the end, only Overrun is called.
 const over = math.MinInt32 / 2
 
 // StartHold reports the beginning of a hold. The argument held is the context of the
