@@ -5,33 +5,34 @@ import (
 	"iter"
 )
 
-// Stream runs a loop over Changes, Steps or Observe on a goroutine, and returns its
-// values as a channel, for a select:
+// Stream runs a loop such as Changes, Steps or Observe in a goroutine, and sends its
+// values to a channel, for use in a select:
 //
 //	changes, stop := recipes.Stream(ctx, services.Changes)
 //	defer stop()
 //
-// The channel has every value of the loop. While the reader does not receive, the loop
-// waits with one value, and the next value has what has changed meanwhile, by the rule
-// of the loop for slow readers. See Latest for a reader that wants the newest value.
+// The channel receives every value of the loop. While the reader does not receive, the
+// loop waits with one value. The next value then includes all changes in the meantime, as
+// the loop documents for slow readers. For a reader that wants only the newest value, use
+// Latest.
 //
-// The channel is closed when the loop has ended: with an error, with ctx, or by stop.
-// The function stop ends the loop, waits until its goroutine has ended, and returns the
-// loop's error, or nil if ctx or stop has ended it. Call stop, or end ctx: otherwise the
-// goroutine waits for a reader forever. stop may be called more than once.
+// The channel is closed when the loop has ended: with an error, with ctx, or by stop. The
+// function stop ends the loop and waits for its goroutine. It returns the loop's error,
+// or nil if ctx or stop has ended the loop. Call stop or end ctx: otherwise the goroutine
+// may wait for a reader forever. You may call stop more than once.
 func Stream[T any](ctx context.Context, loop func(context.Context) iter.Seq2[T, error]) (values <-chan T, stop func() error) {
 	return stream(ctx, loop, make(chan T))
 }
 
-// Latest is Stream for a reader that wants the newest value alone, such as who leads:
-// a value that was not received when the next one comes is dropped. The last value of
-// the loop is received before the channel is closed.
+// Latest is Stream for a reader that wants only the newest value, for example the current
+// leader: each new value replaces a value that was not received. The reader receives the
+// last value of the loop before the channel is closed.
 func Latest[T any](ctx context.Context, loop func(context.Context) iter.Seq2[T, error]) (values <-chan T, stop func() error) {
 	return stream(ctx, loop, make(chan T, 1))
 }
 
-// stream sends the values of a loop. It replaces the value in the buffer, if there is a
-// buffer.
+// stream sends the values of a loop. If the channel has a buffer, a new value replaces
+// the value in it.
 func stream[T any](ctx context.Context, loop func(context.Context) iter.Seq2[T, error], values chan T) (<-chan T, func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error

@@ -13,15 +13,15 @@ import (
 
 var errNil = errors.New("retry: the policy and the functions must not be nil")
 
-// failure is the error of a Do that gave up after more than one attempt, or
-// while it waited for the next one.
+// failure is the error of a Do that gave up after several attempts, or during a pause.
 type failure struct {
 	attempts int   // how often op was called
 	last     error // the last attempt's error; nil if ctx ended before the first
-	ended    error // the cause of the context's end, if that is why Do gave up
+	ended    error // why the context ended, if that is why Do gave up
 }
 
-// Error says how many attempts were made and how the last one ended.
+// Error returns the last attempt's error, with the number of attempts or the end of the
+// context.
 func (e *failure) Error() string {
 	switch {
 	case e.last == nil:
@@ -33,7 +33,7 @@ func (e *failure) Error() string {
 	}
 }
 
-// Unwrap returns the end and the last error, without those that are nil.
+// Unwrap returns the cause of the context's end and the last error, if they are not nil.
 func (e *failure) Unwrap() []error {
 	var errs []error
 	for _, err := range []error{e.ended, e.last} {
@@ -47,21 +47,19 @@ func (e *failure) Unwrap() []error {
 // Do calls op until one of these happens:
 //
 //   - op returns nil. Do returns nil.
-//   - op returns an error that is not retryable. Do returns it unchanged.
-//   - The policy's schedule ends. Do returns op's error: unchanged after a
-//     single attempt, and with the number of attempts after several.
-//   - ctx ends before an attempt or during a pause. Do returns an error that
-//     unwraps to ctx.Err(), to its cause, and to the error of the last attempt,
-//     if there was one.
+//   - op returns an error that is not retryable. Do returns the error unchanged.
+//   - The policy has no further attempt. Do returns op's error: unchanged after a single
+//     attempt, and with the number of attempts after several.
+//   - ctx ends before an attempt or during a pause. Do returns an error that unwraps to
+//     ctx.Err(), to the context's cause, and to the error of the last attempt, if there
+//     was one.
 //
-// Do does not interrupt op: op must itself return soon after its context has
-// ended.
+// Do does not interrupt op: op must itself return soon after its context has ended.
 //
-// Loops that are nested do not know of each other: if op retries, too, the
-// numbers of attempts multiply. To bound the time of all of them, give ctx a
-// deadline.
+// Nested loops multiply: if op retries, too, the numbers of attempts are multiplied. To
+// bound the total time, give ctx a deadline.
 //
-// A policy or a function that is nil is an error, and op is not called.
+// If the policy or a function is nil, Do returns an error without calling op.
 func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(context.Context) error) error {
 	switch {
 	case p == nil || retryable == nil || op == nil:
@@ -69,7 +67,7 @@ func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(conte
 	case ctx.Err() != nil:
 		return &failure{ended: reason.OfContext(ctx)}
 	}
-	var schedule backoff.BackOff // made at the first failure: an attempt that succeeds costs nothing for it
+	var schedule backoff.BackOff // created at the first failure, so that a successful attempt does not pay for it
 	for attempts := 1; ; attempts++ {
 		err := op(ctx)
 		if err == nil || !retryable(err) {
@@ -95,10 +93,9 @@ func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(conte
 	}
 }
 
-// stopOf returns what ends the pauses of a policy before their time. The client
-// of package framework embeds its Policy in a type with this method, so that an
-// operation does not wait for its next attempt while the client is closed. Do
-// returns the last attempt's error then.
+// stopOf returns a channel that ends the pauses of a policy early, or nil. The client of
+// package framework embeds its Policy in a type with this method, so that closing the
+// client does not wait for a pause. Do then returns the last attempt's error.
 func stopOf(p Policy) <-chan struct{} {
 	if s, ok := p.(interface{ Stop() <-chan struct{} }); ok {
 		return s.Stop()

@@ -1,9 +1,9 @@
-// Package state has the connection states of a ZooKeeper client, and the
-// policies that say which of them end work that relies on the session. It is
-// pure: no clock, no I/O, no goroutine.
+// Package state has the connection states of a ZooKeeper client, and policies that say
+// which states end work that depends on the session. The package has no clock, no I/O and
+// no goroutine.
 //
-// A client starts in [Initial] and then moves as follows. Every arrow is a
-// transition that listeners see.
+// A client starts in [Initial] and then moves as shown. Every arrow is a transition that
+// listeners receive.
 //
 //	Initial ──────────────► Connected            the first session ever
 //	   │                        │
@@ -18,10 +18,10 @@
 //	   │
 //	   └── new session ──► Reconnected
 //
-// [Lost] always comes before [Reconnected] when the session changed, so that
-// code which relied on the old session sees its end before it can see the new
-// one. [Connected] is entered once in the life of a client: the first time it
-// has a session, even if it was Suspended or Lost before.
+// If the session changes, [Lost] always comes before [Reconnected], so that code which
+// depends on the old session sees its end before the new session. A client enters
+// [Connected] once: when it gets its first session, even if it was Suspended or Lost
+// before.
 //
 // The states and their order are Curator's (ConnectionState,
 // ConnectionStateManager).

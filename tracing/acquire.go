@@ -26,7 +26,7 @@ type acquire struct {
 	tracer    *tracer
 	request   locktrace.Acquire
 	callerCtx context.Context // the caller's own
-	multi     *acquire        // the multi-lock that this is a part of, or nil
+	multi     *acquire        // the acquire of the multi-lock that this acquire belongs to, or nil
 	ctx       context.Context // callerCtx with the span of this acquire
 	start     time.Time
 	stack     stack
@@ -36,7 +36,7 @@ type acquire struct {
 	firstQueued     locktrace.Queued // the place of the first node in the queue
 	links           []trace.SpanContext
 	wakes           int
-	woken           time.Time // zero once the node that was woken is given up
+	woken           time.Time // zero once the woken node is given up
 	predecessorGone bool      // the predecessor has left
 
 	lastWait atomic.Pointer[waiting] // nil before the first wait
@@ -77,12 +77,12 @@ func (t *tracer) StartAcquire(
 	return a.ctx, a
 }
 
-// multiLockKey is the context key under which the acquires of a multi-lock's
-// parts find the acquire of the whole.
+// multiLockKey is the context key for the acquire of a multi-lock. The acquires of its
+// locks use it to find that acquire.
 type multiLockKey struct{}
 
-// multiLockOf returns the multi-lock's acquire that ctx belongs to, or nil. In
-// another span than its own, ctx belongs to work under the multi-lock.
+// multiLockOf returns the acquire of the multi-lock to which ctx belongs, or nil. If ctx
+// has a different span than that acquire, ctx belongs to work under the multi-lock.
 func multiLockOf(ctx context.Context) *acquire {
 	multi, ok := ctx.Value(multiLockKey{}).(*acquire)
 	if !ok || trace.SpanContextFromContext(ctx).SpanID() != multi.SpanContext().SpanID() {
@@ -94,8 +94,8 @@ func multiLockOf(ctx context.Context) *acquire {
 // Trace implements locktrace.AcquireTracer.
 func (a *acquire) Trace() map[string]string { return a.tracer.traceFields(a.ctx) }
 
-// QueuedLocally implements locktrace.AcquireTracer. If the holder is in this
-// process, it is known without a request.
+// QueuedLocally implements locktrace.AcquireTracer. A holder in this process is known
+// without a request.
 func (a *acquire) QueuedLocally(ahead int) {
 	local := attribute.Int(semconv.LockLocalAhead, ahead)
 	a.SetAttributes(local)
@@ -112,9 +112,9 @@ func (a *acquire) QueuedLocally(ahead int) {
 	a.link(holder.acquireSpan, "holder")
 }
 
-// localHolder returns the hold of this process that the acquire waits for, or
-// nil. An acquire at a semaphore waits for its turn to take leases, so those
-// that hold leases are not its holders.
+// localHolder returns the hold of this process that blocks the acquire, or nil. For a
+// semaphore it returns nil: an acquire waits for its turn to take leases, and the holders
+// of leases do not block the turn.
 func (a *acquire) localHolder() *hold {
 	if a.request.Recipe == locktrace.RecipeSemaphore {
 		return nil
@@ -158,10 +158,10 @@ func (a *acquire) Waiting(w locktrace.Waiting) {
 	a.link(a.tracer.spanOf(ahead.identity), "predecessor")
 }
 
-// link adds a link, unless there is one to the same span already.
+// link adds a link, unless the span already has one to the same span.
 func (a *acquire) link(to trace.SpanContext, kind string) {
-	// The same span may be known from a node, and then is remote, or from this
-	// process.
+	// A span context is remote if it was read from a node, and local if the span belongs
+	// to this process. The rest is the same.
 	same := func(l trace.SpanContext) bool {
 		return l.TraceID() == to.TraceID() && l.SpanID() == to.SpanID()
 	}
@@ -219,7 +219,7 @@ func (a *acquire) granted(end locktrace.AcquireEnd) {
 	a.AddEvent(semconv.EventGranted)
 }
 
-// outcomeAttributes returns the attributes that are known at the end.
+// outcomeAttributes returns the attributes that are known when the acquire ends.
 func (a *acquire) outcomeAttributes(end locktrace.AcquireEnd) []attribute.KeyValue {
 	attrs := append(make([]attribute.KeyValue, 0, 6),
 		attribute.String(semconv.LockOutcome, string(end.Outcome)))
@@ -243,9 +243,9 @@ func (a *acquire) outcomeAttributes(end locktrace.AcquireEnd) []attribute.KeyVal
 	return attrs
 }
 
-// recordHandOver records which contender left, and how long the grant took from
-// then on. An acquire that waits for several others at once, such as for a
-// semaphore's leases, does not know which of them left.
+// recordHandOver records which contender left, and how long the grant took after that. An
+// acquire that waits for several contenders at once, for example for a semaphore's
+// leases, does not know which of them left.
 func (a *acquire) recordHandOver() {
 	after := time.Since(a.woken)
 	attrs := []attribute.KeyValue{attribute.Float64(semconv.LockHandOff, after.Seconds())}
@@ -256,9 +256,9 @@ func (a *acquire) recordHandOver() {
 	a.tracer.metrics.histograms[semconv.HandOffDuration].Record(a.ctx, after.Seconds(), a.record...)
 }
 
-// failureAttributes says why there is no lock. It sets the span's status to an
-// error, except in two cases that are no failure: another contender holds a
-// lock that was only tried, or the caller's context was cancelled.
+// failureAttributes describes why the acquire failed. It sets the span's status to an
+// error, except in two cases: a try found the lock held, or the caller's context was
+// cancelled.
 func (a *acquire) failureAttributes(end locktrace.AcquireEnd) []attribute.KeyValue {
 	attrs := a.holderFromError(end.Err)
 	if end.Outcome == locktrace.NotAcquired {
@@ -270,8 +270,8 @@ func (a *acquire) failureAttributes(end locktrace.AcquireEnd) []attribute.KeyVal
 	return append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
 }
 
-// holderFromError takes the holder from the error of an acquire that has not
-// seen the holder by itself: it did not wait, or it had no node.
+// holderFromError returns the holder from the error, for an acquire that has not seen the
+// holder itself because it did not wait or had no node.
 func (a *acquire) holderFromError(err error) []attribute.KeyValue {
 	var held *locks.NotAcquiredError
 	if !reason.As(err, &held) || held.Holder == "" || a.lastWaiting().holder.node != "" {
@@ -282,8 +282,8 @@ func (a *acquire) holderFromError(err error) []attribute.KeyValue {
 	return holderAttributes(holder)
 }
 
-// lastWaiting returns the holder and the predecessor that the acquire saw last.
-// Both are empty if it has seen none.
+// lastWaiting returns the last holder and predecessor that the acquire saw. Both are
+// empty if it has seen neither.
 func (a *acquire) lastWaiting() waiting {
 	if w := a.lastWait.Load(); w != nil {
 		return *w
@@ -308,14 +308,14 @@ func (a *acquire) event(name string, attrs ...attribute.KeyValue) {
 	a.AddEvent(name, trace.WithAttributes(attrs...))
 }
 
-// contender is another contender for a lock, as its node says.
+// contender is another contender for a lock, read from its node.
 type contender struct {
 	node     string
 	identity locks.Identity
 	since    time.Time
 }
 
-// waiting is what an acquire waits for.
+// waiting has the contenders for which an acquire waits.
 type waiting struct{ ahead, holder contender }
 
 func contenderOf(c locktrace.Contender) contender {

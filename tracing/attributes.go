@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// modeOf says how a lock is asked for.
+// modeOf returns the mode in which a lock is requested.
 func modeOf(a locktrace.Acquire) string {
 	switch {
 	case a.Recipe == locktrace.RecipeReadWriteLock && a.Shared:
@@ -27,9 +27,8 @@ func modeOf(a locktrace.Acquire) string {
 	}
 }
 
-// isLeadership reports whether the acquire is a candidate for leadership.
-// Leaderships and the waits for them are meant to last, so they are never
-// reported as slow.
+// isLeadership reports whether the acquire is a candidate for leadership. A leadership
+// and the wait for it may last long, so neither is reported as slow.
 func isLeadership(a locktrace.Acquire) bool {
 	return a.Recipe == locktrace.RecipeLeaderLatch || a.Recipe == locktrace.RecipeLeaderSelector
 }
@@ -52,11 +51,11 @@ func spanAttributes(a locktrace.Acquire) []attribute.KeyValue {
 	return attrs
 }
 
-// fullPath returns the server's name for a lock's path.
+// fullPath returns a lock's path as the server knows it.
 func fullPath(a locktrace.Acquire) string { return framework.Extend(a.Client).FullPath(a.Path) }
 
-// spanName names a span by the name of its lock, or else by the recipe. Paths
-// would make too many names.
+// spanName returns a span name that ends with the name of the lock, or else with the
+// recipe. It does not use paths, because there may be too many.
 func spanName(verb string, a locktrace.Acquire) string {
 	if a.Name != "" {
 		return verb + " " + a.Name
@@ -80,8 +79,8 @@ func serverAttributes(address string) []attribute.KeyValue {
 	}
 }
 
-// errorType maps an error to one of a small set of words. An error that the
-// server answered is its numeric code.
+// errorType maps an error to one of a small set of words. A server's error becomes its
+// numeric code.
 func errorType(err error) string {
 	code, answered := framework.ServerCode(err)
 	switch {

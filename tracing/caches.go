@@ -26,7 +26,7 @@ func (t *tracer) CacheClosed(c *cache.Cache) {
 	}
 }
 
-// observeCaches reports how all caches do, once there was one.
+// observeCaches reports the state of all caches, once there has been a cache.
 func (t *tracer) observeCaches(o metric.Observer) {
 	nodes, resyncs, behind, lag, some := t.cacheTotals()
 	if !some {
@@ -39,8 +39,8 @@ func (t *tracer) observeCaches(o metric.Observer) {
 	o.ObserveFloat64(t.metrics.observedSeconds[semconv.CacheLagDuration], lag.Seconds())
 }
 
-// cacheTotals returns the sums of nodes and resyncs, the largest lags, and
-// whether there ever was a cache.
+// cacheTotals returns the sums of nodes and resyncs, the largest lags, and whether there
+// has ever been a cache.
 func (t *tracer) cacheTotals() (nodes, resyncs, behind int64, lag time.Duration, some bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -25,10 +25,10 @@ func (t *tracer) ClientOpened(c clienttrace.Client) {
 	t.clients[c] = true
 }
 
-// ClientClosed implements the hook. Close has already told the Tracer
-// of the end of every lease, unless a tracer's call took too long. In that case
-// the report may come after the program has shut its providers down, so the
-// spans of holds and of persistent nodes end here.
+// ClientClosed implements the hook. Close has already reported the end of every lease,
+// unless a tracer's call took too long. In that case the report may come after the
+// program has shut its providers down, so ClientClosed ends the spans of holds and of
+// persistent nodes.
 func (t *tracer) ClientClosed(c clienttrace.Client) {
 	for _, h := range t.holdsOfClient(c) {
 		h.Ended(locktrace.HoldEnd{Cause: locktrace.EndClientClosed, Err: framework.ErrClosed})
@@ -41,9 +41,9 @@ func (t *tracer) ClientClosed(c clienttrace.Client) {
 	delete(t.clients, c)
 }
 
-// observe is called at each collection of metrics. It reports the counts of
-// locks, the nodes that are missing, the lag of caches, what directories have, and
-// the state and the watches of every open client.
+// observe is called at each collection of metrics. It reports the counts of locks, the
+// missing nodes, the lag of caches, the contents of directories, and the state and the
+// watches of every open client.
 func (t *tracer) observe(_ context.Context, o metric.Observer) error {
 	t.metrics.observeCounts(o)
 	t.observeNodes(o)

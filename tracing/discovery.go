@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// InstanceChanged implements the hook. A drain is an event of the span of the
-// instance's node.
+// InstanceChanged implements the hook. A drain is an event of the span of the instance's
+// node.
 func (t *tracer) InstanceChanged(change discovery.InstanceChange) {
 	event := semconv.EventDrainsNoMore
 	if change.Drains {
@@ -51,7 +51,8 @@ func (t *tracer) DirectoryChanged(change discovery.DirectoryChange) {
 // InstanceEjected implements the hook.
 func (t *tracer) InstanceEjected(discovery.Ejection) { t.metrics.count(semconv.DiscoveryEjections, 1) }
 
-// observeDirectories reports what all directories have, once there was one.
+// observeDirectories reports the contents of all directories, once there has been a
+// directory.
 func (t *tracer) observeDirectories(o metric.Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +79,7 @@ func (t *tracer) observeDirectories(o metric.Observer) {
 	o.ObserveInt64(observed[semconv.DiscoveryInterrupted], interrupted)
 }
 
-// stateOf says in a word how an instance in a directory does.
+// stateOf returns the state of an instance in a directory.
 func stateOf(e *discovery.Entry) string {
 	if e.Disabled {
 		return "draining"

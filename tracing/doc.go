@@ -22,91 +22,91 @@
 //
 // # Spans
 //
-// An acquire span lasts from the call to the grant or the failure. The span's
-// events tell the story: queued and at which place, watching a predecessor,
-// woken, connection suspended and restored, node abandoned, handed over,
-// granted. An acquire that re-enters has no span. It is an event of the hold.
+// An acquire span lasts from the call to the grant or the failure. The span's events are
+// the steps: queued and at which place, watching a predecessor, woken, connection
+// suspended and restored, node abandoned, handed over, granted. An acquire that re-enters
+// has no span; it is an event of the hold's span.
 //
-// A hold span lasts from the grant to the release or the loss. It is a sibling
-// of the acquire span and has a link to it. If the acquire has no parent, the
-// hold is its child instead, so that both are in one trace. Work under the
-// lease's context is in the caller's span if there is one, else in the hold's.
+// A hold span lasts from the grant to the release or the loss. It is a sibling of the
+// acquire span and has a link to it. If the acquire has no parent, the hold is a child of
+// the acquire instead, so that both are in one trace. Work under the lease's context
+// belongs to the caller's span if there is one, and otherwise to the hold's span.
 //
-// An overrun span lasts from the report that the work of a Selector goes
-// on after its leadership until that work returns.
+// An overrun span shows a Selector's work that continues after the end of the leadership.
+// It lasts from the report of the overrun until the work returns.
 //
-// A span has the name of its lock (locks.WithName), or else of the recipe,
-// and never the path. Candidates for leadership are acquires and leaderships
-// are holds. Both may last for weeks and are exported only when they end. The span of a
-// multi-lock is the parent of the spans of its locks.
+// A span has the name of its lock (locks.WithName), or else of the recipe, and never the
+// path. Candidates for leadership are acquires and leaderships are holds. Both may last
+// for weeks and are exported only when they end. The span of a multi-lock is the parent
+// of the spans of its locks.
 //
 // # Links between processes
 //
-// The data of a contender's node holds the trace and span of its acquire; see
-// locks.Identity. The acquire span of a waiter has links to the spans of the
-// holder and of the predecessor, the contender right ahead, from the moment it
-// has read their nodes. The event "handed over" says which contender left. The
-// duration of the hand-over begins when this process learns of that: the time
-// that the server takes to tell it cannot be measured without a common clock.
+// The data of a contender's node has the trace and span of its acquire; see
+// locks.Identity. As soon as a waiter has read the nodes of the holder and of the
+// predecessor, the contender right ahead, its acquire span has links to their spans. The
+// event "handed over" names the contender that left. The measured duration of a hand-over
+// begins when this process learns of the change: how long the server takes to send the
+// notification cannot be measured without a common clock.
 //
 // # Limits
 //
-//   - Samplers that decide at the start of a span do not see these links, which
-//     are added later. A link may lead to a span that was not sampled.
-//   - With this hook, a waiter sends one more request to read the holder's
-//     node, unless the holder is its predecessor. It does so sampled or not.
-//   - The holder on a span is the last holder that the waiter saw. A waiter is not
-//     woken when the lock passes from one contender ahead of it to another.
-//   - The holder is "unknown" if its node has other data: written by Java, or
-//     with locks.WithNodeData, leader.WithID or locks.WithoutIdentity.
-//   - At a semaphore, a waiter for its turn sees the contender whose turn it is
-//     as the holder. A waiter for leases sees the first contender that has one.
+//   - Samplers that decide at the start of a span do not see these links, which are added
+//     later. A link may lead to a span that was not sampled.
+//   - With this hook, a waiter sends one more request to read the holder's node, unless
+//     the holder is its predecessor. The request is sent whether the trace is sampled or
+//     not.
+//   - The holder on a span is the last holder that the waiter saw. A waiter is not woken
+//     when the lock passes between two contenders ahead of it.
+//   - The holder is "unknown" if its node has other data: written by Java, or with
+//     locks.WithNodeData, leader.WithID or locks.WithoutIdentity.
+//   - At a semaphore, an acquire that waits for its turn shows the contender whose turn it
+//     is as the holder. An acquire that waits for leases shows the first contender that
+//     has a lease.
 //   - After a hand-over within a process (locks.WithReleasePolicy), and after an
-//     interruption that a Latch survived with its node, links from other processes
-//     lead to the acquire that created the node. No goroutine may hold the lock now.
+//     interruption that a Latch survived with its node, links from other processes lead to
+//     the acquire that created the node, even if the lock is idle now.
 //
 // # Cost
 //
-// In a measurement of November 2026, with spans, metrics and a batching
-// exporter, an uncontended acquire and release took 4 to 5 % longer at an
-// ensemble of three servers, and 6 to 8 % longer at a single server, with
-// everything on one machine. OpenTelemetry itself takes about two thirds of
-// that, for two spans and four measurements. If the trace is not sampled, about
-// half remains.
+// In a measurement of November 2026, with spans, metrics and a batching exporter, an
+// uncontended acquire and release took 4 to 5 % longer at an ensemble of three servers,
+// and 6 to 8 % longer at a single server, with everything on one machine. OpenTelemetry
+// itself accounts for about two thirds of the added time, for two spans and four
+// measurements. If the trace is not sampled, about half of the added time remains.
 //
 // # Nodes and caches
 //
-// A persistent node, such as a group member's, has one span after the other,
-// from NewPersistentNode to its end. A register span lasts for as long as the
-// node is missing, and reports conflicts with nodes of other clients. A registration
-// span, its child, lasts from then until the node is lost or closed. The next
-// register span has a link to the registration that was lost.
+// A persistent node, such as a group member's, has a chain of spans from
+// NewPersistentNode to its end. A register span lasts as long as the node is missing, and
+// reports conflicts with nodes of other clients. Its child, a registration span, lasts
+// until the node is lost or closed. The next register span has a link to the lost
+// registration.
 //
-// Metrics count registrations, conflicts, losses by their cause, and the nodes
-// that are missing now. They tell how far caches are behind, and how often
-// caches had to read everything again. Caches have no spans: nobody waits for
-// them.
+// Metrics count registrations, conflicts, losses by their cause, and the nodes that are
+// missing now. They show how far caches are behind, and how often caches had to re-read
+// everything. Caches have no spans, because no call waits for them.
 //
 // # Services
 //
-// The node of an instance of a service has the spans of a persistent node. A drain
-// of the instance, and its end, are events of the registration span. Metrics count
-// drains, changes of directories, and instances that pickers have taken out. They tell how many instances directories have, how many nodes
-// are malformed, and how many directories may be old.
+// The node of a service instance has the spans of a persistent node. The start and the
+// end of a drain are events of the registration span. Metrics count drains, changes of
+// directories, and instances that pickers have ejected. They show how many instances
+// directories have, how many nodes are malformed, and how many directories may be
+// outdated.
 //
 // # Values and barriers
 //
-// Metrics count the writes of atomic numbers and values by their outcome, such
-// as conflicts with other writers and outcomes that are not known. They tell how
-// often shared values change, how often they were read again after an
-// interruption, and how often the data was of another kind. They measure waits at
-// barriers. Operations have spans; see [WithOperations].
+// Metrics count the writes of atomic numbers and values by their outcome, for example a
+// conflict with another writer or an unknown outcome. They show how often shared values
+// change, how often they were re-read after an interruption, and how often the data was
+// of another kind. They measure waits at barriers. Operations have spans; see
+// [WithOperations].
 //
 // # Names and guarantees
 //
-// [TELEMETRY.md] lists every metric, attribute and event. Durations are in
-// seconds. No metric has an attribute with many values, such as a path, a node
-// or a session.
+// [TELEMETRY.md] lists every metric, attribute and event. Durations are in seconds. No
+// metric has an attribute with many distinct values, such as a path, a node or a session.
 //
 // [TELEMETRY.md]: https://github.com/gocurator/curator/blob/main/tracing/TELEMETRY.md
 package tracing

@@ -23,7 +23,7 @@ type hold struct {
 	openSpan
 	tracer      *tracer
 	request     locktrace.Acquire
-	node        string // the name of the holder's node, without its path
+	node        string // the name of the holder's node, without the path
 	acquireSpan trace.SpanContext
 	ctx         context.Context // the context that has the span of this hold
 	workSpan    trace.Span      // for the work; nil keeps the caller's span
@@ -36,11 +36,10 @@ type hold struct {
 
 // StartHold implements locktrace.AcquireTracer.
 //
-// The span is a sibling of the acquire's span, for two reasons. Trace viewers
-// show a parent that ends before its child begins badly, and a wait is best
-// seen beside the work that follows it. If the acquire has no parent, the hold
-// is its child, so that both are in one trace, and links from other processes
-// lead there.
+// The span is a sibling of the acquire's span, for two reasons: trace viewers display a
+// parent badly if it ends before its child begins, and a wait is easiest to read next to
+// the work that follows it. If the acquire has no parent, the hold is a child of the
+// acquire, so that both are in one trace and links from other processes lead there.
 func (a *acquire) StartHold(held locktrace.Hold) locktrace.HoldTracer {
 	h := &hold{
 		tracer:      a.tracer,
@@ -83,8 +82,8 @@ func (a *acquire) StartHold(held locktrace.Hold) locktrace.HoldTracer {
 	return h
 }
 
-// asHolder describes a hold of this process as other processes read it from the
-// holder's node.
+// asHolder describes a hold of this process in the same form as the holder's node
+// describes it to other processes.
 func (h *hold) asHolder() contender {
 	return contender{
 		node:     h.node,
@@ -93,8 +92,8 @@ func (h *hold) asHolder() contender {
 	}
 }
 
-// Context implements locktrace.HoldTracer. A caller that has a span keeps it.
-// Otherwise the work under the lock is in the hold's span.
+// Context implements locktrace.HoldTracer. If the caller has a span, the work under the
+// lock belongs to that span. Otherwise the work belongs to the hold's span.
 func (h *hold) Context(ctx context.Context) context.Context {
 	if h.workSpan == nil {
 		return ctx
@@ -110,8 +109,8 @@ func (h *hold) Reentered() {
 	h.tracer.metrics.locks.lookUp(point).counts[acquisitions].add(1)
 }
 
-// reentered is the outcome of an acquire that re-entered. The recipes do not report such
-// an acquire separately.
+// reentered is the outcome of a re-entrant acquire. The recipes do not report such an
+// acquire separately.
 const reentered = "reentered"
 
 // Revoked implements locktrace.HoldTracer.
@@ -139,8 +138,8 @@ func (h *hold) end(end locktrace.HoldEnd) {
 		h.SetStatus(codes.Error, end.Err.Error())
 		ended.counts[losses].add(1)
 	case end.Err != nil && !reason.Is(end.Err, context.Canceled):
-		// The client goes on deleting the node in the background. Until then
-		// the other contenders wait.
+		// The client deletes the node in the background. Until then, other contenders
+		// wait.
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
 	h.End()
@@ -149,8 +148,8 @@ func (h *hold) end(end locktrace.HoldEnd) {
 	h.tracer.untrack(&h.openSpan)
 }
 
-// Overrun implements locktrace.HoldTracer. The leadership's own span has ended
-// by then, or ends with the release.
+// Overrun implements locktrace.HoldTracer. The span of the leadership itself has already
+// ended, or ends with the release.
 func (h *hold) Overrun() (returned func()) {
 	attrs := append(spanAttributes(h.request), attribute.String(semconv.LockNode, h.node))
 	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.request), trace.WithAttributes(attrs...))

@@ -11,17 +11,17 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// lockPoint identifies a time series of locks by its attributes. An empty field
-// is left out.
+// lockPoint identifies a time series of locks by its attributes. Empty fields are left
+// out.
 type lockPoint struct{ recipe, mode, name, outcome, end, errorType string }
 
 func pointOf(a locktrace.Acquire) lockPoint {
 	return lockPoint{recipe: a.Recipe, mode: modeOf(a), name: a.Name}
 }
 
-// overflow returns the point that stands for p when there are too many points.
-// It drops the name of the lock and keeps the rest, so that losses and their
-// causes are still seen.
+// overflow returns the point that replaces p when there are too many points. It drops the
+// name of the lock and keeps the other fields, so that losses and their causes remain
+// visible.
 func (p lockPoint) overflow() lockPoint {
 	if p.name != "" {
 		p.name = overflowName
@@ -42,7 +42,7 @@ func (p lockPoint) attributes() []attribute.KeyValue {
 // operationPoint identifies a time series of operations by its attributes.
 type operationPoint struct{ operation, server, errorType, status string }
 
-// overflow returns the point that stands for p when there are too many points.
+// overflow returns the point that replaces p when there are too many points.
 func (p operationPoint) overflow() operationPoint {
 	p.server = ""
 	return p
@@ -70,27 +70,27 @@ func nonEmpty(attrs ...attribute.KeyValue) []attribute.KeyValue {
 type point[P any] interface {
 	comparable
 	attributes() []attribute.KeyValue
-	overflow() P // stands for the point when there are too many
+	overflow() P // replaces the point when there are too many
 }
 
-// seriesSet keeps one series for each point. Sorting attributes for each
-// measurement takes longer than the measurement itself, so they are sorted
-// once. Counting in an atomic number is cheaper than telling an instrument of
-// each change, so counts are read when the metrics are collected.
+// seriesSet keeps one series for each point. Sorting attributes takes longer than a
+// measurement, so the attributes are sorted once per point. An atomic counter is cheaper
+// than a call of an instrument for each change, so the counts are read when the metrics
+// are collected.
 type seriesSet[P point[P]] struct {
 	byPoint sync.Map // maps P to *series
 	size    atomic.Int64
 }
 
-// series is one time series: its attributes in the form that instruments want,
-// and its counts.
+// series is one time series: its attributes in the form that instruments need, and its
+// counts.
 type series struct {
 	record  []metric.RecordOption
 	observe []metric.ObserveOption
 	counts  [numCounts]count
 }
 
-// The counts of locks. Each has an instrument.
+// The counts of locks. Each count has an instrument.
 const (
 	waiters = iota
 	holders
@@ -104,7 +104,7 @@ var countNames = [numCounts]string{
 	waiters: semconv.Waiters, holders: semconv.Holders, acquisitions: semconv.Acquisitions, losses: semconv.Losses, overruns: semconv.Overruns,
 }
 
-// count is a number that is reported from its first change on.
+// count is a number that is reported after its first change.
 type count struct {
 	value   atomic.Int64
 	changed atomic.Bool
@@ -115,9 +115,9 @@ func (c *count) add(n int64) {
 	c.changed.Store(true)
 }
 
-// maxSeries bounds the number of series, in case a program makes lock names
-// from data. A lock has a few series. Beyond the bound there are only the
-// points that overflow returns, and there are few of these.
+// maxSeries bounds the number of series, in case a program derives lock names from data.
+// A lock has a few series. Beyond the bound, only the few points that overflow returns
+// are added.
 const maxSeries = 1000
 
 func (ps *seriesSet[P]) lookUp(p P) *series {
@@ -141,6 +141,6 @@ func (ps *seriesSet[P]) lookUp(p P) *series {
 	return known.(*series)
 }
 
-// overflowName replaces the lock's name on series that stand for many names.
+// overflowName replaces the lock's name on a series that combines many names.
 // OpenTelemetry uses the same word.
 const overflowName = "_OTHER"

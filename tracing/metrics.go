@@ -13,14 +13,14 @@ import (
 
 // Boundaries of histograms, in seconds.
 var (
-	// From an uncontended acquire to a wait that people complain about, or to a
-	// long job under a lock.
+	// The range is from an uncontended acquire to a wait that users notice, or to a long
+	// job under a lock.
 	lockBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 
 	// A hand-over takes about a round trip to the server.
 	handOffBuckets = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
 
-	// The boundaries that the semantic conventions for databases recommend.
+	// The semantic conventions for databases recommend these boundaries.
 	operationBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}
 )
 
@@ -34,22 +34,22 @@ type metrics struct {
 	histograms map[string]metric.Float64Histogram
 	counters   map[string]metric.Int64Counter
 
-	// These are read only when the metrics are collected.
+	// The following fields are read only when the metrics are collected.
 	observed        map[string]metric.Int64Observable
 	observedSeconds map[string]metric.Float64Observable
 }
 
-// instrument describes a metric. TELEMETRY.md lists them all.
+// instrument describes a metric. TELEMETRY.md lists all metrics.
 type instrument struct {
 	name              string
 	kind              kind
 	unit, description string
 }
 
-// kind makes an instrument, and adds it to the metrics.
+// kind creates an instrument, and adds it to the metrics.
 type kind func(m *metrics, i instrument) error
 
-// instruments are exported in this order.
+// instruments are exported in the order of this list.
 var instruments = []instrument{
 	{semconv.AcquireDuration, histogram(lockBuckets), "s", "Duration of acquires, whatever their outcome."},
 	{semconv.HoldDuration, histogram(lockBuckets), "s", "Time for which locks were held."},

@@ -17,7 +17,7 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// observeNodes reports how many nodes are missing, once there was a node.
+// observeNodes reports how many nodes are missing, once there has been a node.
 func (t *tracer) observeNodes(o metric.Observer) {
 	t.mu.Lock()
 	missing, some := int64(0), t.hadNodes
@@ -32,15 +32,14 @@ func (t *tracer) observeNodes(o metric.Observer) {
 	}
 }
 
-// node is the trace of one persistent node, from its start to its end. It
-// always has one open span: "register" while the node is missing, and
-// "registration" while it is there. Each span has a link to the one before, or
-// is its child.
+// node is the trace of one persistent node, from its start to its end. It always has one
+// open span: "register" while the node is missing, and "registration" while the node
+// exists. Each span has a link to the previous one, or is its child.
 type node struct {
 	tracer *tracer
 	client clienttrace.Client
 	path   string
-	last   context.Context // it carries the open span, or the one before
+	last   context.Context // has the open span, or the previous one
 
 	// Protected by Tracer.mu.
 	open       *openSpan // nil if the node has ended
@@ -58,7 +57,7 @@ func (t *tracer) NodeStarted(start nodes.NodeStart) nodes.NodeTracer {
 	return n
 }
 
-// startSpan starts the span that follows.
+// startSpan starts the next span.
 func (n *node) startSpan(ctx context.Context, verb string, at time.Time, opts ...trace.SpanStartOption) *openSpan {
 	opts = append(opts, trace.WithTimestamp(at), trace.WithAttributes(attribute.String(semconv.ZNodePath, n.path)))
 	var span trace.Span
@@ -93,8 +92,8 @@ func (n *node) NodeChanged(change nodes.TracedChange) {
 	}
 }
 
-// lost ends a registration. If the client was closed, Ended follows, and the
-// node is not to come back.
+// lost ends a registration. If the client was closed, Ended follows, and no register span
+// is needed.
 func (n *node) lost(registration trace.Span, change nodes.TracedChange) {
 	at, loss := trace.WithTimestamp(change.Time), lossOf(change.Err)
 	why := attribute.String(semconv.NodeLoss, loss)
@@ -111,8 +110,7 @@ func (n *node) lost(registration trace.Span, change nodes.TracedChange) {
 	registration.End(at)
 }
 
-// openSpan returns the open span, or one that does nothing if the node has
-// ended.
+// openSpan returns the open span, or a no-op span if the node has ended.
 func (n *node) openSpan() trace.Span {
 	n.tracer.mu.Lock()
 	defer n.tracer.mu.Unlock()
@@ -122,8 +120,8 @@ func (n *node) openSpan() trace.Span {
 	return n.open.Span
 }
 
-// replace makes another span the open one. If ClientClosed has ended the node
-// meanwhile, it ends that span.
+// replace makes next the open span. If ClientClosed has ended the node meanwhile, replace
+// ends next.
 func (n *node) replace(registered bool, next *openSpan) {
 	n.tracer.mu.Lock()
 	ended := n.open == nil
@@ -136,8 +134,8 @@ func (n *node) replace(registered bool, next *openSpan) {
 	}
 }
 
-// end ends the node's last span. A node that was shut down, or whose client was
-// closed, has ended well.
+// end ends the node's last span. A node that was shut down, or whose client was closed,
+// has ended without an error.
 func (n *node) end(why error, at time.Time) {
 	t := n.tracer
 	t.mu.Lock()
@@ -166,7 +164,7 @@ func (t *tracer) nodesOfClient(c clienttrace.Client) (its []*node) {
 	return its
 }
 
-// lossOf says in a word why a persistent node was lost.
+// lossOf returns the cause of a persistent node's loss in a word.
 func lossOf(err error) string {
 	switch {
 	case reason.Is(err, framework.ErrSessionLost):

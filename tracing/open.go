@@ -9,19 +9,19 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// openSpan is a span that has not ended: an acquire's, a hold's or a persistent
-// node's. Tracer.mu protects the field lost.
+// openSpan is a span of an acquire, a hold or a persistent node that has not ended.
+// Tracer.mu protects the field lost.
 type openSpan struct {
 	trace.Span
 	client clienttrace.Client
-	since  time.Time // only later changes concern the span
-	hold   *hold     // nil for others
-	lost   bool      // the session is over; no change concerns it
+	since  time.Time // earlier changes do not concern the span
+	hold   *hold     // nil unless this is the span of a hold
+	lost   bool      // the session is over, and no further change concerns the span
 
 	prev, next *openSpan // links of the list; protected by Tracer.mu
 }
 
-// openSpans is a doubly linked list. Per acquire it costs less than a map.
+// openSpans is a doubly linked list, which costs less per acquire than a map.
 type openSpans struct{ first *openSpan }
 
 func (l *openSpans) add(s *openSpan) {
@@ -41,7 +41,7 @@ func (l *openSpans) remove(s *openSpan) {
 	if s.next != nil {
 		s.next.prev = s.prev
 	}
-	// A span that is kept must not keep its neighbours.
+	// A removed span that is still referenced must not keep its neighbours in memory.
 	s.prev, s.next = nil, nil
 }
 
@@ -51,7 +51,7 @@ func (l *openSpans) each(yield func(*openSpan) bool) {
 	}
 }
 
-// listFor returns the list that s belongs to.
+// listFor returns the list to which s belongs.
 func (t *tracer) listFor(s *openSpan) *openSpans {
 	if s.hold != nil {
 		return &t.holds
@@ -65,14 +65,14 @@ func (t *tracer) track(s *openSpan) {
 	t.listFor(s).add(s)
 }
 
-// untrack is called once for each span that was tracked.
+// untrack must be called once for each tracked span.
 func (t *tracer) untrack(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.listFor(s).remove(s)
 }
 
-// spansAffectedBy returns the client's spans that a change of its state
+// spansAffectedBy returns the client's spans that a change of the client's state
 // concerns.
 func (t *tracer) spansAffectedBy(change clienttrace.StateChange) []trace.Span {
 	t.mu.Lock()
@@ -93,9 +93,9 @@ func (t *tracer) spansAffectedBy(change clienttrace.StateChange) []trace.Span {
 	return spans
 }
 
-// isConcernedBy reports whether a change concerns a span, and notes the loss of
-// the session if that ends what the span is about: the end says why, and may
-// come a moment later.
+// isConcernedBy reports whether a change concerns a span. If the change ends the span's
+// subject, isConcernedBy marks the span as lost: the report of the end has the cause, and
+// may follow a moment later.
 func (s *openSpan) isConcernedBy(change clienttrace.StateChange, endsWithSession bool) bool {
 	if s.client != change.Client || !change.Time.After(s.since) {
 		return false
@@ -118,7 +118,7 @@ func (t *tracer) holdsOfClient(c clienttrace.Client) []*hold {
 	return its
 }
 
-// findHold returns a hold of this process for which fits is true, or nil.
+// findHold returns a hold of this process for which fits returns true, or nil.
 func (t *tracer) findHold(fits func(*hold) bool) *hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// operation is the context of an operation that has a span, or that is part of
-// one that has. Other hooks may derive contexts from it.
+// operation is the context of an operation that has a span, or that is part of an
+// operation with a span. Other hooks may derive contexts from it.
 type operation struct {
 	context.Context
 	key  operationKey
@@ -33,8 +33,8 @@ func (op *operation) Value(key any) any {
 	return op.Context.Value(key)
 }
 
-// zookeeper is the value of db.system.name. The semantic conventions define
-// none for ZooKeeper.
+// zookeeper is the value of db.system.name. The semantic conventions define no value for
+// ZooKeeper.
 const zookeeper = "zookeeper"
 
 // StartOperation implements the hook.

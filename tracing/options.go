@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 )
 
-// Option configures the hook of [New]. An option that is nil or has an
-// impossible value is an error of framework.New.
+// Option configures the hook of [New]. If an option is nil or has an invalid value,
+// framework.New returns an error.
 type Option func(*config)
 
 type config struct {
@@ -27,7 +27,7 @@ type config struct {
 	slowHold       time.Duration                    // 0: no reports
 	logger         *slog.Logger                     // nil: slog.Default
 	noTraceIDs     bool
-	err            error // the first option that cannot be used
+	err            error // the error of the first invalid option
 }
 
 func newConfig(opts []Option) config {
@@ -48,15 +48,15 @@ func newConfig(opts []Option) config {
 	return c
 }
 
-// reject notes an option that cannot be used. The first one counts.
+// reject records the error of an invalid option. Only the first error is kept.
 func (c *config) reject(name, value, reason string) {
 	if c.err == nil {
 		c.err = &framework.ConfigError{Name: name, Value: value, Reason: reason}
 	}
 }
 
-// accept reports whether an option has a value. Without one it is rejected;
-// instead says what leaving the option out means.
+// accept reports whether an option has a value, and rejects the option otherwise. The
+// argument instead says what happens when the option is left out.
 func (c *config) accept(name string, value any, instead string) bool {
 	if isNil(value) {
 		c.reject(name, "nil", "must not be nil; leave the option out for "+instead)
@@ -65,8 +65,8 @@ func (c *config) accept(name string, value any, instead string) bool {
 	return true
 }
 
-// isNil reports whether v is nil or a nil pointer in an interface, whose
-// methods would panic.
+// isNil reports whether v is nil or an interface with a nil pointer, whose methods would
+// panic.
 func isNil(v any) bool {
 	if v == nil {
 		return true
@@ -84,8 +84,8 @@ func (c *config) acceptDuration(name string, d time.Duration) bool {
 	return true
 }
 
-// WithTracerProvider sets the provider that spans go to. The default is
-// OpenTelemetry's global provider, as it is when New is called.
+// WithTracerProvider sets the provider to which spans are sent. The default is
+// OpenTelemetry's global provider at the time of New.
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return func(c *config) {
 		if c.accept("tracer provider", p, "the global one") {
@@ -94,8 +94,8 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 	}
 }
 
-// WithMeterProvider sets the provider that metrics go to. The default is
-// OpenTelemetry's global provider, as it is when New is called.
+// WithMeterProvider sets the provider to which metrics are sent. The default is
+// OpenTelemetry's global provider at the time of New.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return func(c *config) {
 		if c.accept("meter provider", p, "the global one") {
@@ -108,9 +108,9 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 // so that other processes can link to it. All processes that share a lock
 // should use the same propagators.
 //
-// The default is W3C Trace Context, and not the global propagator. The global
-// one often includes baggage, and everybody who may read the lock's nodes would
-// then see it. Set a propagator here to have baggage in the nodes.
+// The default is W3C Trace Context, not the global propagator. The global propagator
+// often includes baggage, which every client that may read the lock's nodes would then
+// see. Set a propagator here to include baggage in the nodes.
 func WithPropagators(p propagation.TextMapPropagator) Option {
 	return func(c *config) {
 		if c.accept("propagators", p, "W3C Trace Context") {
@@ -119,9 +119,9 @@ func WithPropagators(p propagation.TextMapPropagator) Option {
 	}
 }
 
-// WithoutTraceIDs keeps trace ids and baggage out of the data of nodes. Other
-// processes then cannot link to the traces of this process. This process still
-// links to theirs.
+// WithoutTraceIDs keeps trace ids and baggage out of the data of nodes. Other processes
+// then cannot link to the traces of this process. This process still links to their
+// traces.
 func WithoutTraceIDs() Option {
 	return func(c *config) { c.noTraceIDs = true }
 }
@@ -129,11 +129,10 @@ func WithoutTraceIDs() Option {
 // WithOperations makes a span for each ZooKeeper operation for which wanted
 // returns true. If wanted is nil, every operation has a span.
 //
-// By default no operation has a span, because the requests of a lock are many
-// and alike. Their durations are in the metric db.client.operation.duration in
-// any case. A lock that has been held for a second sends requests in the
-// background. The span of such a request has no parent and is a trace of its
-// own.
+// By default no operation has a span, because a lock sends many similar requests. The
+// metric db.client.operation.duration always has their durations. A lock that has been
+// held for a second sends requests in the background. The span of such a request has no
+// parent and forms a separate trace.
 func WithOperations(wanted func(clienttrace.Operation) bool) Option {
 	return func(c *config) {
 		c.operations = wanted
@@ -143,18 +142,18 @@ func WithOperations(wanted func(clienttrace.Operation) bool) Option {
 	}
 }
 
-// WithSlowWait reports an acquire that has waited for d, once, by a log line
-// and an event of its span. A wait for leadership is not reported. The default,
-// 0, makes no reports. A report has:
+// WithSlowWait reports an acquire that has waited for d, once, by a log line and an event
+// of its span. A wait for leadership is not reported. The default, 0, disables the
+// reports. A report has:
 //
 //   - the holder, and how long the holder's node has existed;
 //   - the predecessor, which is the contender right ahead;
 //   - the stack of the acquire;
 //   - the stack of the holder's acquire, if the holder is in this process.
 //
-// The holder is the last holder that the acquire saw. It may have changed since
-// then, because a waiter is not woken when the lock passes from one contender
-// ahead of it to another. The predecessor is up to date.
+// The holder is the last holder that the acquire saw. It may have changed since, because
+// a waiter is not woken when the lock passes between two contenders ahead of it. The
+// predecessor is up to date.
 func WithSlowWait(d time.Duration) Option {
 	return func(c *config) {
 		if c.acceptDuration("slow wait", d) {
@@ -163,9 +162,9 @@ func WithSlowWait(d time.Duration) Option {
 	}
 }
 
-// WithSlowHold reports a lock that has been held for d, once, by a log line and
-// an event of its span. The report has the stack of the acquire. A leadership
-// is not reported. The default, 0, makes no reports.
+// WithSlowHold reports a lock that has been held for d, once, by a log line and an event
+// of its span. The report has the stack of the acquire. A leadership is not reported. The
+// default, 0, disables the reports.
 func WithSlowHold(d time.Duration) Option {
 	return func(c *config) {
 		if c.acceptDuration("slow hold", d) {

@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// stack is the call stack of an acquire. It is kept as program counters, which
-// costs little, and is made readable only for a report.
+// stack is the call stack of an acquire. It is kept as program counters, which is cheap,
+// and formatted only for a report.
 type stack []uintptr
 
 const stackDepth = 32
@@ -58,7 +58,7 @@ func (a *acquire) reportSlow() {
 	attrs := append(holderAttributes(seen.holder),
 		attribute.Float64(semconv.LockWaited, time.Since(a.start).Seconds()),
 		attribute.String(semconv.StackTrace, a.stack.String()))
-	// The predecessor is still there, even if the holder has changed meanwhile.
+	// The predecessor still exists, even if the holder has changed meanwhile.
 	if seen.ahead.node != "" {
 		attrs = append(attrs, predecessorAttributes(seen.ahead)...)
 	}

@@ -26,8 +26,8 @@ import (
 // ScopeName is the name of the instrumentation scope of all spans and metrics.
 const ScopeName = "github.com/gocurator/curator/tracing"
 
-// tracer turns what clients and recipes tell it into spans and metrics. It
-// forgets a client when that client is closed.
+// tracer turns the events of clients and recipes into spans and metrics. It drops its
+// state of a client when the client is closed.
 type tracer struct {
 	cfg     config
 	spans   trace.Tracer
@@ -36,15 +36,15 @@ type tracer struct {
 	mu       sync.Mutex // protects the fields below
 	clients  map[clienttrace.Client]bool
 	acquires openSpans
-	holds    openSpans // apart: there are few, even where waiters are many
+	holds    openSpans // a separate list, because there are few holds even if there are many waiters
 	nodes    map[*node]bool
-	hadNodes bool // there was a persistent node
+	hadNodes bool // there has been a persistent node
 	caches   map[*cache.Cache]bool
-	resyncs  int64 // the sum over the caches that were closed
-	cached   bool  // there was a cache
+	resyncs  int64 // the sum over all closed caches
+	cached   bool  // there has been a cache
 
 	directories    map[*discovery.Directory]bool
-	hadDirectories bool // there was a directory of services
+	hadDirectories bool // there has been a directory of services
 }
 
 var (
@@ -65,14 +65,14 @@ var (
 	_ barriers.HookBarrierWaited     = (*tracer)(nil)
 )
 
-// New returns a hook for framework.WithHooks, which turns what clients and
-// recipes tell it into spans and metrics. One may serve any number of clients:
-// make one for the process rather than one for each client. It needs no Close,
-// and lives as long as its providers.
+// New returns a hook for framework.WithHooks, which turns the events of clients and
+// recipes into spans and metrics. One hook can serve any number of clients: make one per
+// process rather than one per client. The hook needs no Close, and lives as long as its
+// providers.
 //
-// New itself reports no error, so that it can be called within framework.New.
-// An option that cannot be used is left out, and framework.New returns its
-// error, a *framework.ConfigError.
+// New itself does not return an error, so that it can be called within framework.New. An
+// invalid option is left out, and framework.New returns its error, a
+// *framework.ConfigError.
 func New(opts ...Option) clienttrace.Hook {
 	cfg := newConfig(opts)
 	t := &tracer{
@@ -92,12 +92,11 @@ func New(opts ...Option) clienttrace.Hook {
 	return t
 }
 
-// Err returns the error of the first option that cannot be used, or nil.
-// framework.New asks for it.
+// Err returns the error of the first invalid option, or nil. framework.New calls it.
 func (t *tracer) Err() error { return t.cfg.err }
 
-// version returns the version of the instrumentation scope. This is the version
-// of this module in the executable, or "unknown".
+// version returns the version of the instrumentation scope: the version of this module in
+// the executable, or "unknown".
 var version = sync.OnceValue(func() string {
 	const module = "github.com/gocurator/curator"
 	info, ok := debug.ReadBuildInfo()
@@ -115,8 +114,8 @@ var version = sync.OnceValue(func() string {
 	return "unknown"
 })
 
-// logger returns the logger for reports. It asks slog.Default each time, since
-// the default may change.
+// logger returns the logger for reports. It calls slog.Default each time, because the
+// default may change.
 func (t *tracer) logger() *slog.Logger {
 	if t.cfg.logger != nil {
 		return t.cfg.logger
@@ -124,8 +123,8 @@ func (t *tracer) logger() *slog.Logger {
 	return slog.Default()
 }
 
-// traceFields returns the fields that other processes need to link to the span
-// of ctx. It returns nil if there is no span or trace ids are left out.
+// traceFields returns the fields that other processes need to link to the span of ctx. It
+// returns nil if there is no span, or if trace ids are left out.
 func (t *tracer) traceFields(ctx context.Context) map[string]string {
 	if t.cfg.noTraceIDs || !trace.SpanContextFromContext(ctx).IsValid() {
 		return nil
@@ -135,7 +134,7 @@ func (t *tracer) traceFields(ctx context.Context) map[string]string {
 	return carrier
 }
 
-// spanOf returns the span that another contender's node refers to.
+// spanOf returns the span to which another contender's node refers.
 func (t *tracer) spanOf(id locks.Identity) trace.SpanContext {
 	if len(id.Trace) == 0 {
 		return trace.SpanContext{}

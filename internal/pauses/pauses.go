@@ -39,9 +39,8 @@ func Outage() Growing {
 	return Growing{First: 100 * time.Millisecond, Shortest: 100 * time.Millisecond, Longest: 5 * time.Second}
 }
 
-// Trouble returns the pauses of a loop while servers answer with errors that
-// they may get over.
-func Trouble() Growing {
+// Failure returns the pauses of a loop while servers answer with temporary errors.
+func Failure() Growing {
 	return Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second}
 }
 

@@ -16,40 +16,39 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Barrier is a gate: as long as it is raised, Wait waits. It is Curator's
-// DistributedBarrier: the barrier is up while the node at its path exists.
+// Barrier is a gate: while it is raised, Wait blocks. It is Curator's DistributedBarrier:
+// the barrier is up while the node at its path exists.
 //
-// A Barrier has no goroutine and need not be closed. It is safe for concurrent
-// use.
+// A Barrier has no goroutine and need not be closed. It is safe for concurrent use.
 type Barrier struct {
 	place
-	sessions identity.Sessions // they raised this Barrier
+	sessions identity.Sessions // the sessions in which this Barrier was raised
 }
 
-// NewBarrier returns a barrier, without contacting the server. A client or a
-// path that cannot be used is an error of every call.
+// NewBarrier returns a barrier, without contacting the server. If the client is nil or
+// the path is invalid, every call returns an error.
 func NewBarrier(c *framework.Client, path string) *Barrier {
 	return &Barrier{place: newPlace(c, path)}
 }
 
 // Raised describes a barrier that is up.
 type Raised struct {
-	By    locks.Identity // as the node says, which anybody may have written
-	Since time.Time      // the server's time
+	By    locks.Identity // read from the node's data, which any client may have written
+	Since time.Time      // when the barrier was raised, by the server's clock
 	Czxid int64          // the id of the transaction that raised it
 
-	// Owner is the id of the session that the barrier falls with. It is 0 for a
-	// barrier that stays up until somebody lowers it.
+	// Owner is the id of the session to which the barrier is bound. It is 0 for a barrier
+	// that stays up until a client lowers it.
 	Owner int64
 
-	// Session is that session if it is the present one of this client, else
-	// nil: check it before use. It is also nil after a successful Raise WithSession
-	// if the barrier was up already, without a session. The session's context ends
-	// before the barrier falls.
+	// Session is the owning session if it is this client's current session; otherwise it
+	// is nil, so check it before use. It is also nil after a successful Raise WithSession
+	// if the barrier was already up without a session. The session's context ends before
+	// the barrier falls.
 	Session *framework.Session
 }
 
-// by returns a text that names who raised the barrier.
+// by returns the name of the process that raised the barrier.
 func (r Raised) by() string {
 	if r.By.Foreign != "" {
 		return fmt.Sprintf("%q", r.By.Foreign)
@@ -62,36 +61,35 @@ type RaiseOption func(*raiseConfig)
 
 type raiseConfig struct{ mode framework.Mode }
 
-// WithSession binds the barrier to the client's session: it falls when the
-// session ends, so that a process that crashes does not leave it up. Waiters
-// need not know of it, in Java Curator neither.
+// WithSession binds the barrier to the client's session: the barrier falls when the
+// session ends, so a process that crashes does not leave it up. Waiters, including
+// waiters in Java Curator, need not know of the option.
 //
-// The barrier does not come back by itself when the session is lost.
-// Raised.Session tells of the loss. For a barrier that comes back, keep a
-// nodes.PersistentNode at its path instead.
+// The barrier is not raised again when the session is lost. Raised.Session reports the
+// loss. For a barrier that is raised again, keep a nodes.PersistentNode at its path
+// instead.
 func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framework.Ephemeral } }
 
-// Raise raises the barrier, and returns a description of it. When it returns
-// without an error, the barrier stays up until somebody lowers it, or until the
-// end of the session that it is bound to. Missing parents are created.
+// Raise raises the barrier and returns a description of it. After a successful Raise, the
+// barrier stays up until a client lowers it, or until the end of the session to which it
+// is bound. Missing parents are created.
 //
-// If the barrier is up already:
+// If the barrier is already up, the outcome depends on its session:
 //
-//   - A barrier without a session stays as it is. That is success, and the
-//     description says who raised it.
-//   - A barrier of a session becomes one without, if that is asked for. It is
-//     up all the time.
-//   - A barrier of this client's present session is success. One of a session
-//     in which this Barrier was raised before, and which is lost, is about to
-//     fall. Raise waits for that, and raises the barrier in the present
-//     session. In between it is down.
-//   - Raise WithSession of a barrier that is bound to another session is a
-//     *RaisedError: it would fall with a session that is not the caller's.
+//   - If the barrier has no session, it stays as it is. Raise succeeds, and the
+//     description says who raised the barrier.
+//   - If the barrier is bound to a session and the call has no WithSession, Raise makes it
+//     a barrier without a session. The barrier is up all the time.
+//   - If the barrier is bound to this client's current session, Raise succeeds.
+//   - If this Barrier was raised in a session that is now lost, the barrier is about to
+//     fall. Raise waits for that, and raises the barrier again in the current session. In
+//     between, the barrier is down.
+//   - If the barrier is bound to any other session and the call has WithSession, Raise
+//     returns a *RaisedError: the barrier would fall with another client's session.
 //
-// If a reply is lost, the request is repeated. A barrier that somebody lowers
-// in the meantime may be raised anew. If Raise fails after it has raised the
-// barrier, or may have, the error matches framework.ErrOutcomeUnknown: the
-// barrier may be up.
+// If a reply is lost, Raise repeats the request. If another client lowers the barrier in
+// the meantime, this may raise it again. If Raise fails after it has raised the barrier,
+// or may have raised it, the error matches framework.ErrOutcomeUnknown.
 func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
 	cfg := raiseConfig{mode: framework.Persistent}
 	for _, o := range opts {
@@ -108,34 +106,34 @@ func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error
 	return r.up, b.errorOf("raise", r.orUnknown(err))
 }
 
-// raise is a Raise that is under way.
+// raise is the state of one Raise.
 type raise struct {
 	*call
 	barrier  *Barrier
 	mode     framework.Mode
 	data     []byte
 	vanished pauses.Growing
-	up       Raised // what Raise returns
+	up       Raised // the result
 }
 
-// attempt raises the barrier, or handles the one that is up. After a lost reply,
-// the next attempt finds the barrier up.
+// attempt raises the barrier, or handles a barrier that is already up. After a lost
+// reply, the next attempt finds the barrier up.
 func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
 	if err := r.create(ctx, s); err != nil {
 		return err
 	}
 	up, version, err := r.barrier.look(ctx, s)
 	switch {
-	case err != nil: // if there is no node, the barrier was lowered, or its session has ended
+	case err != nil: // without a node, the barrier was lowered, or its session has ended
 	case up.Owner == 0, r.mode == framework.Ephemeral && up.Session != nil:
 		r.up = up
 		return follow.ErrDone
 	case r.mode == framework.Persistent:
 		err = r.replace(ctx, s, version)
 	case r.barrier.sessions.Has(up.Owner):
-		// The barrier falls with a lost session of this client. It is not deleted
-		// here: another client may have raised it since, and no request can tell
-		// the two nodes apart.
+		// The barrier falls with a lost session of this client. It must not be deleted
+		// here: another client may have raised it again, and no request can tell the two
+		// nodes apart.
 		_, err = r.awaitChange(ctx, r.path, func(stat *zk.Stat) bool { return stat.EphemeralOwner == up.Owner })
 	default:
 		err = &RaisedError{Op: "raise", Path: r.path, Raised: up}
@@ -155,19 +153,19 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 	return r.raised(s, err)
 }
 
-// replace replaces the node of a session by a persistent one in one transaction,
-// so that the barrier is up all the time. If the node has changed since it was
-// read, the next attempt reads it again. A fresh node has the same version as the
-// one before, so the transaction may replace another node than the one that was
-// read. That does no harm: the barrier is up, as the caller wants.
+// replace replaces the node of a session by a persistent node in one transaction, so that
+// the barrier is up all the time. If the node has changed since the read, the next
+// attempt reads the node again. A new node has the same version as its predecessor, so
+// the transaction may replace a newer node. That is harmless: the barrier is up, as the
+// caller wants.
 func (r *raise) replace(ctx context.Context, s *framework.Session, version int32) error {
 	_, err := r.client.Transaction(ctx,
 		framework.DeleteOp(r.path, version), framework.CreateOp(r.path, r.data, framework.WithMode(r.mode)))
 	return ignore(r.raised(s, err), zk.ErrNoNode, zk.ErrBadVersion)
 }
 
-// raised notes whether a request has raised the barrier, and returns its error. A
-// barrier that is up already is no error.
+// raised records and logs a request that raised the barrier, and returns the error of a
+// failed one. If the barrier was already up, the error is nil.
 func (r *raise) raised(s *framework.Session, err error) error {
 	if err == nil {
 		r.wrote = true
@@ -185,7 +183,7 @@ func (b *Barrier) look(ctx context.Context, s *framework.Session) (up Raised, ve
 	return describe(data, stat, s), stat.Version, nil
 }
 
-// describe describes a node that was read in a session.
+// describe describes the barrier from its node. The node was read in session s.
 func describe(data []byte, stat *zk.Stat, s *framework.Session) Raised {
 	r := Raised{
 		By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
@@ -197,11 +195,11 @@ func describe(data []byte, stat *zk.Stat, s *framework.Session) Raised {
 	return r
 }
 
-// Lower lowers the barrier, whoever raised it. A barrier that is not up is
-// success. If a reply is lost, the request is repeated, and may hit a barrier
-// that was raised anew. If ctx ends before the reply, the error matches
-// framework.ErrOutcomeUnknown, and nothing goes on in the background. If no
-// request was sent, it does not.
+// Lower lowers the barrier, no matter which client raised it. If the barrier is not up,
+// Lower succeeds. If a reply is lost, Lower repeats the request, which may delete a
+// barrier that was raised in the meantime. If ctx ends before the reply, the error
+// matches framework.ErrOutcomeUnknown, and nothing continues in the background. If no
+// request was sent, the error does not match ErrOutcomeUnknown.
 func (b *Barrier) Lower(ctx context.Context) error {
 	err := b.ask(ctx, "lower", func(ctx context.Context, _ *framework.Session) error {
 		return b.client.Delete(ctx, b.path, framework.AnyVersion, framework.WithMissingOK())
@@ -212,9 +210,9 @@ func (b *Barrier) Lower(ctx context.Context) error {
 	return err
 }
 
-// Raised reports whether the barrier is up, and describes it. It has seen every
-// Raise and Lower that was complete before the call, as Wait has. It goes on
-// through outages until ctx ends.
+// Raised reports whether the barrier is up, and describes it. The result reflects every
+// Raise and Lower that was complete before the call, like the result of Wait. Raised
+// retries through outages until ctx ends.
 func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error) {
 	err = b.ask(ctx, "raised", func(ctx context.Context, s *framework.Session) (err error) {
 		if err = b.client.Sync(ctx, b.path); err != nil {
@@ -227,17 +225,18 @@ func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error
 	return raised, up, err
 }
 
-// Wait waits until the barrier is down. It returns nil at once if it is down
-// already. Outages and losses of the session do not end it: it looks again when
-// there is a connection. While it waits, it has one watch, which it withdraws.
+// Wait waits until the barrier is down. If the barrier is already down, Wait returns nil
+// at once. Wait survives outages and lost sessions: it re-reads the barrier when there is
+// a connection. A waiting call has one watch on the server, and removes the watch before
+// it returns.
 //
-// Wait has seen every Raise that was complete before the call: it asks the
-// server to catch up before it looks, once in each session. The package
-// documentation says what a leader's own clients may miss.
+// Wait sees every Raise that was complete before the call, because the server catches up
+// before the first read of each session. The package documentation describes what clients
+// of the leader may miss.
 //
-// If ctx ends first, the error is a *RaisedError, which says who raised the
-// barrier. If Wait has not read the barrier's node by then, because there was no
-// connection, the error matches ctx.Err() alone.
+// If ctx ends first, the error is a *RaisedError, which says who raised the barrier. If
+// Wait has not read the barrier's node by then, for lack of a connection, the error
+// matches only ctx.Err().
 func (b *Barrier) Wait(ctx context.Context) error {
 	if err := b.unusable(); err != nil {
 		return b.errorOf("wait", err)
@@ -250,11 +249,11 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	return b.waited("wait", begun, err)
 }
 
-// waiting is a Wait that is under way.
+// waiting is the state of one Wait.
 type waiting struct {
 	*call
-	synced *framework.Session // the session whose server has caught up, and does not fall behind that
-	seen   *Raised            // the barrier as it was last seen, or nil
+	synced *framework.Session // the session whose server has caught up; the server never falls back behind that
+	seen   *Raised            // the barrier at the last read, or nil
 }
 
 // look waits for a change of the barrier, unless it is down.

@@ -16,24 +16,24 @@ import (
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
-// Waited describes a call that has waited at a barrier.
+// Waited describes the wait of one call at a barrier.
 type Waited struct {
 	Op       string        // "wait" at a Barrier; "enter" or "leave" at a DoubleBarrier
-	Path     string        // the barrier's, as the client names it
-	Duration time.Duration // the call's
-	Err      error         // what the call returns
+	Path     string        // the barrier's path, as this client sees it
+	Duration time.Duration // how long the call took
+	Err      error         // the error that the call returns
 }
 
-// HookBarrierWaited is a clienttrace.Hook that learns how long each Wait, Enter
-// and Leave of a client has waited, before the call returns. Of several calls of
-// Leave on one Passage, it learns of the first.
+// HookBarrierWaited is a clienttrace.Hook that receives the duration of each Wait, Enter
+// and Leave of a client, before the call returns. If Leave is called several times on one
+// Passage, only the first call is reported.
 type HookBarrierWaited interface {
 	BarrierWaited(w Waited)
 }
 
 var hookWaited = framework.NewHookKind[HookBarrierWaited]()
 
-// The lines of the log.
+// The log lines.
 var (
 	eventRaised      = event.Kind{Info: "barrier raised"}
 	eventLowered     = event.Kind{Info: "barrier lowered"}
@@ -41,7 +41,7 @@ var (
 	eventNodeDeleted = event.Kind{Warn: "member of a double barrier was deleted while it waited, and enters again"}
 )
 
-// place is what all calls of a barrier know: the client, and the barrier's node.
+// place is what all calls of a barrier share: the client, and the barrier's node.
 type place struct {
 	client *framework.Client
 	path   string
@@ -51,14 +51,14 @@ type place struct {
 
 func newPlace(c *framework.Client, path string) place {
 	fault := framework.ValidatePath(path)
-	if path == "/" { // it is always there, and has other children than members
+	if path == "/" { // the root always exists, and has children that are no members
 		fault = fmt.Errorf("%w: the root is no barrier", zk.ErrInvalidPath)
 	}
 	return place{client: c, path: path, fault: fault, events: event.Of(c, path)}
 }
 
-// unusable returns why the barrier cannot be used, or nil. Every call returns that
-// error. The zero value of a barrier has no client.
+// unusable returns why the barrier cannot be used, or nil. Every call returns this error.
+// The zero value of a barrier has no client.
 func (p place) unusable() error {
 	if p.client == nil {
 		return &framework.ConfigError{Name: "client", Value: "nil", Reason: "must not be nil"}
@@ -68,20 +68,20 @@ func (p place) unusable() error {
 
 func (p place) child(name string) string { return znode.Join(p.path, name) }
 
-// identity is the data of a node that says who has created it.
+// identity returns the data of a node, which identifies this process.
 func (p place) identity(now time.Time) []byte {
 	return identity.Node(identity.Own(framework.Extend(p.client).ServiceName()), now, nil)
 }
 
-// errorOf names the call that returns the error, unless the error names it.
+// errorOf adds the name of the call to the error, unless the error already has it.
 func (p place) errorOf(op string, err error) error {
-	if _, named := err.(*RaisedError); err == nil || named { //nolint:errorlint // one that is wrapped does not name the call
+	if _, named := err.(*RaisedError); err == nil || named { //nolint:errorlint // a wrapped error does not name the call
 		return err
 	}
 	return &framework.OpError{Op: op, Path: p.path, Err: err}
 }
 
-// waited notifies hooks of a call that is about to return, and returns its error.
+// waited calls the hooks of a call that is about to return, and returns the call's error.
 // The caller waits for the hooks.
 func (p place) waited(op string, begun time.Time, err error) error {
 	err = p.errorOf(op, err)
@@ -91,10 +91,10 @@ func (p place) waited(op string, begun time.Time, err error) error {
 	return err
 }
 
-// look is one step of a call. All of its requests are sent in one session.
+// look is one step of a call. All its requests use one session.
 type look func(ctx context.Context, s *framework.Session) error
 
-// ask makes a call that is over with its first successful look.
+// ask runs a call that ends with its first successful step.
 func (p place) ask(ctx context.Context, op string, look look) error {
 	if err := p.unusable(); err != nil {
 		return p.errorOf(op, err)
@@ -104,13 +104,13 @@ func (p place) ask(ctx context.Context, op string, look look) error {
 	return p.errorOf(op, c.orUnknown(err))
 }
 
-// call is a call that is under way. Until its context ends, it survives outages
-// and losses of the session, and repeats a write whose reply was lost: all writes
-// of this package can be repeated without harm. Any other error ends the call.
+// call is the state of one call. Until its context ends, the call survives outages and
+// lost sessions, and repeats a write whose reply was lost: every write of this package
+// can be repeated without harm. Any other error ends the call.
 type call struct {
 	follow.Loop
 	place
-	wrote bool // a write was applied, or may have been
+	wrote bool // a write was applied, or may have been applied
 }
 
 func (p place) call() *call {
@@ -119,12 +119,12 @@ func (p place) call() *call {
 	return c
 }
 
-// endsCall is the Ends of a call.
+// endsCall reports whether an error ends a call.
 func endsCall(err error) bool {
-	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
+	return follow.Judge(err) == follow.Failure && !reason.Is(err, framework.ErrOutcomeUnknown)
 }
 
-// run calls look again and again, until it returns follow.ErrDone.
+// run repeats look until it returns follow.ErrDone.
 func (c *call) run(ctx context.Context, look look) error {
 	c.Look = func(ctx context.Context, s *framework.Session) error {
 		err := look(ctx, s)
@@ -134,7 +134,7 @@ func (c *call) run(ctx context.Context, look look) error {
 	return c.Run(ctx)
 }
 
-// orUnknown adds framework.ErrOutcomeUnknown to the error of a call if one of its
+// orUnknown adds framework.ErrOutcomeUnknown to the error of a call if one of the call's
 // writes may have been applied.
 func (c *call) orUnknown(err error) error {
 	if err == nil || !c.wrote || reason.Is(err, framework.ErrOutcomeUnknown) {
@@ -143,9 +143,8 @@ func (c *call) orUnknown(err error) error {
 	return fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, err)
 }
 
-// awaitChange waits until a node changes. It returns false without waiting if the
-// node is missing, or if the caller does not want to wait for the node that is
-// there.
+// awaitChange waits until a node changes. It returns false without waiting if the node is
+// missing, or if wanted returns false for the node.
 func (c *call) awaitChange(ctx context.Context, path string, wanted func(*zk.Stat) bool) (waited bool, err error) {
 	there, stat, watch, err := c.client.ExistsW(ctx, path)
 	if err != nil {
@@ -160,7 +159,7 @@ func (c *call) awaitChange(ctx context.Context, path string, wanted func(*zk.Sta
 	return true, err
 }
 
-// done turns the success of a look into the end of the loop.
+// done ends the loop after a successful step.
 func done(err error) error {
 	if err == nil {
 		return follow.ErrDone

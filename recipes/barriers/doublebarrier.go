@@ -19,22 +19,21 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// DoubleBarrier lets n members enter together, and leave together. It is
-// Curator's DistributedDoubleBarrier, and Go and Java processes may be members
-// together. The package documentation has its limits.
+// DoubleBarrier lets n members enter together and leave together. It is Curator's
+// DistributedDoubleBarrier, and Go and Java processes can be members of the same barrier.
+// The package documentation describes its limits.
 //
-// It may be used for any number of rounds. All members must use the same n.
+// A DoubleBarrier can be used for any number of rounds. All members must use the same n.
 //
-// A DoubleBarrier has no goroutine and need not be closed. It is safe for
-// concurrent use, and each Enter is another member.
+// A DoubleBarrier has no goroutine and need not be closed. It is safe for concurrent use.
+// Each Enter adds a member.
 type DoubleBarrier struct {
 	place
 	n int
 }
 
-// NewDoubleBarrier returns a barrier for n members, without contacting the
-// server. A client, a path or an n that cannot be used is an error of every call.
-// An n below 1 cannot be used.
+// NewDoubleBarrier returns a barrier for n members, without contacting the server. If the
+// client is nil, the path is invalid or n is below 1, every call returns an error.
 func NewDoubleBarrier(c *framework.Client, path string, n int) *DoubleBarrier {
 	b := &DoubleBarrier{place: newPlace(c, path), n: n}
 	if n < 1 {
@@ -43,15 +42,15 @@ func NewDoubleBarrier(c *framework.Client, path string, n int) *DoubleBarrier {
 	return b
 }
 
-// Enter waits until n members are there, and returns the passage of this one.
-// Leave must be called on it. If members are inside already, Enter does not wait.
+// Enter waits until there are n members, and returns the Passage of this member. Leave
+// must be called on it. If members are already inside, Enter does not wait.
 //
-// A process that crashed while it waited counts until its session has ended.
-// Enter survives outages and losses of its own session, until ctx ends: this
-// member counts once, and enters with its node in the next session.
+// A process that crashes while it waits counts until its session ends. Enter survives
+// outages and lost sessions until ctx ends: this member counts once, and enters with its
+// node in the next session.
 //
-// If ctx ends first, the error matches ErrNotEntered. If Enter fails, the Passage
-// is nil, and the client deletes the member's node, in the background if need be.
+// If ctx ends first, the error matches ErrNotEntered. If Enter fails, the Passage is nil,
+// and the client deletes the member's node, in the background if necessary.
 func (b *DoubleBarrier) Enter(ctx context.Context) (p *Passage, err error) {
 	if err := b.unusable(); err != nil {
 		return nil, b.errorOf("enter", err)
@@ -62,9 +61,9 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (p *Passage, err error) {
 		vanished: pauses.Vanished(), beaten: pauses.Contention(),
 	}
 	defer func() {
-		if p == nil && e.asked != nil { // Enter fails, or a hook has panicked
+		if p == nil && e.asked != nil { // Enter has failed, or a hook has panicked
 			framework.Extend(b.client).DeleteInBackground(e.node())
-			// The barrier may be open, because of this member alone.
+			// This member may have opened the barrier.
 			(&leave{call: b.call(), name: e.name}).resign()
 		}
 	}()
@@ -88,14 +87,14 @@ func (p place) deleteReady(ctx context.Context) error {
 // lister lists the children of a node, as Client.Children does.
 type lister func(ctx context.Context, path string) ([]string, *zk.Stat, error)
 
-// listing is what a member sees of a barrier.
+// listing is a member's view of the barrier.
 type listing struct {
-	others []string // all members but this one, in order
-	open   bool     // the node that opens the barrier is there
-	zxid   int64    // of the last change among all of these nodes; 0 if the barrier has no node
+	others []string // all other members, in order
+	open   bool     // the node "ready" exists
+	zxid   int64    // the last change below the barrier's node; 0 if that node does not exist
 }
 
-// see lists a barrier, for the member with a name.
+// see lists the barrier for the member with the name own.
 func (p place) see(ctx context.Context, list lister, own string) (listing, error) {
 	names, stat, err := list(ctx, p.path)
 	if err != nil {
@@ -107,28 +106,28 @@ func (p place) see(ctx context.Context, list lister, own string) (listing, error
 	return now, nil
 }
 
-// entry is an Enter that is under way. The member's node has the same name in
-// every session. So there is one such node at a time, even if a server applies a
-// create late, and Java members count this member once.
+// entry is the state of one Enter. The member's node has the same name in every session.
+// So only one such node exists at a time, even if a server applies a create late, and
+// Java members count this member once.
 type entry struct {
 	*call
 	n        int
 	name     string
 	data     []byte
 	vanished pauses.Growing
-	beaten   pauses.Growing // other members were first
+	beaten   pauses.Growing // pauses after other members were first
 
-	asked   *framework.Session // a create was sent in it last, and may have been applied; nil before
-	session *framework.Session // owns the node; nil if there is none yet, or no more
-	czxid   int64              // of that node
-	seen    int                // the number of members at the last look
-	enough  bool               // there were n members while the session had the node
+	asked   *framework.Session // the last session in which a create was sent and may have been applied; nil before
+	session *framework.Session // owns the node; nil if there is no node
+	czxid   int64              // of the node
+	seen    int                // the number of members at the last read
+	enough  bool               // there were n members while the session owned the node
 }
 
 func (e *entry) node() string { return e.child(e.name) }
 
-// look enters, or waits for a change. If the member's node vanishes meanwhile, the
-// next look creates it again.
+// look enters, or waits for a change. If the member's node vanishes meanwhile, the next
+// step creates it again.
 func (e *entry) look(ctx context.Context, s *framework.Session) error {
 	err := e.enter(ctx, s)
 	if e.session == s && reason.Is(err, zk.ErrNoNode) {
@@ -152,7 +151,7 @@ func (e *entry) enter(ctx context.Context, s *framework.Session) error {
 		if open, err = e.isReallyOpen(ctx, s); err != nil {
 			return err
 		}
-		if !open { // the first time, the next look may find an opening
+		if !open { // the barrier may open before the next step, so the first pause is zero
 			return e.beaten.Wait(ctx)
 		}
 	}
@@ -162,11 +161,11 @@ func (e *entry) enter(ctx context.Context, s *framework.Session) error {
 	switch {
 	case open:
 		return follow.ErrDone
-	case hasOpened(ready): // perhaps before the member's node was there
+	case hasOpened(ready): // perhaps before the member's node existed
 		return nil
 	}
 	err = e.meet(ctx, ready)
-	if hasOpened(ready) { // whatever became of the requests
+	if hasOpened(ready) { // even if the requests failed
 		return follow.ErrDone
 	}
 	return err
@@ -183,9 +182,9 @@ func hasOpened(ready *framework.Watch) bool {
 	}
 }
 
-// meet opens the barrier if n members are there, and waits for its opening
-// otherwise. A member that has once seen n members enters, even if the reply to its
-// opening is lost, and the others have left meanwhile.
+// meet opens the barrier if there are n members, and otherwise waits for the opening.
+// Once a member has seen n members, it enters, even if the reply to its opening is lost
+// and the others have left meanwhile.
 func (e *entry) meet(ctx context.Context, ready *framework.Watch) error {
 	now, err := e.see(ctx, e.client.Children, e.name)
 	if err != nil {
@@ -198,19 +197,19 @@ func (e *entry) meet(ctx context.Context, ready *framework.Watch) error {
 	return done(e.open(ctx))
 }
 
-// isReallyOpen reports whether the barrier is open for this member, when there was a
-// node that opens it. Another member is inside then, or has been since this member's
-// node was created: it may have deleted its node, and wait for this one in its Leave.
-// Otherwise a crash has left the node that opens the barrier, and it is deleted here.
-// Another member may have done that since, and may wait by now: its node looks like
-// the node of a member inside, but nothing opens the barrier.
+// isReallyOpen is called after the node "ready" was found, and reports whether the
+// barrier is open for this member. It is open if another member is inside, or has been
+// inside since this member's node was created: such a member may have deleted its node,
+// and its Leave waits for this member. Otherwise a crash has left "ready" behind, and
+// isReallyOpen deletes it. Another member may have deleted "ready" already and wait now:
+// its node looks like the node of a member inside, although the barrier is closed.
 func (e *entry) isReallyOpen(ctx context.Context, s *framework.Session) (bool, error) {
-	if e.asked == s { // this member's node may be there, even if the reply to its create was lost
+	if e.asked == s { // the member's node may exist although the reply to its create was lost
 		if err := e.create(ctx, s); err != nil || e.session != s {
 			return false, err
 		}
 	}
-	// Without that, the server may show a round that is over.
+	// A server that lags behind may show a round that is over.
 	now, err := e.see(ctx, insider.Of(e.client).CurrentSiblings, e.name)
 	if err != nil {
 		return false, err
@@ -222,9 +221,9 @@ func (e *entry) isReallyOpen(ctx context.Context, s *framework.Session) (bool, e
 	return false, e.deleteReady(ctx)
 }
 
-// create creates the member's node, unless it is there. A node of an earlier
-// session of this member ends with that session. Until then create waits, and
-// the session is not noted.
+// create creates the member's node, unless it exists. A node of an earlier session of
+// this member ends with that session. Until then, create waits and does not record the
+// new session.
 func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	if e.session == s {
 		return nil
@@ -234,7 +233,7 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	ours, czxid := err == nil, made.Czxid
 	if reason.Is(err, zk.ErrNodeExists) {
 		_, err = e.awaitChange(ctx, e.node(), func(stat *zk.Stat) bool {
-			ours, czxid = stat.EphemeralOwner == s.ID(), stat.Czxid // the reply to a create was lost
+			ours, czxid = stat.EphemeralOwner == s.ID(), stat.Czxid // equal if the reply to a create was lost
 			return !ours
 		})
 	}
@@ -244,7 +243,7 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	return err
 }
 
-// open opens the barrier. The node that does ends with the session.
+// open opens the barrier with a node that ends with the session.
 func (e *entry) open(ctx context.Context) error {
 	_, err := e.client.Create(ctx, e.child(readyName), nil, framework.WithMode(framework.Ephemeral))
 	if err == nil {
@@ -253,12 +252,12 @@ func (e *entry) open(ctx context.Context) error {
 	return ignore(err, zk.ErrNodeExists)
 }
 
-// ownWatchDelay is how long a member waits before it watches its own node. Only
-// an operator deletes that, and most waits are shorter.
+// ownWatchDelay is how long a member waits before it watches its own node. Only an
+// operator would delete that node, and most waits are shorter.
 const ownWatchDelay = time.Second
 
-// awaitReady waits until the watch of the opening ends. The error is zk.ErrNoNode if the member's node is deleted
-// meanwhile.
+// awaitReady waits until the watch for the opening ends. If the member's node is deleted
+// meanwhile, the error is zk.ErrNoNode.
 func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) error {
 	e.Recovered()
 	changed, err := changesBefore(ctx, ready, time.After(ownWatchDelay))
@@ -268,8 +267,8 @@ func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) error {
 	return err
 }
 
-// awaitOwnChange waits for the opening, which it reports, or for a change of the
-// member's own node.
+// awaitOwnChange waits for the opening, or for a change of the member's own node. It
+// returns true after the opening.
 func (e *entry) awaitOwnChange(ctx context.Context, ready *framework.Watch) (opened bool, err error) {
 	there, _, own, err := e.client.ExistsW(ctx, e.node())
 	if err != nil {
@@ -284,7 +283,7 @@ func (e *entry) awaitOwnChange(ctx context.Context, ready *framework.Watch) (ope
 	return changesBefore(ctx, ready, own.Done())
 }
 
-// changesBefore reports whether the watch ends before something else happens.
+// changesBefore reports whether the watch ends before other has a value.
 func changesBefore[T any](ctx context.Context, w *framework.Watch, other <-chan T) (bool, error) {
 	select {
 	case <-w.Done():

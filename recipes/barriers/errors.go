@@ -10,20 +10,20 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// Barriers return these errors, beside the errors of package framework. Match
-// them with errors.Is. A value that cannot be used is a *framework.ConfigError
-// and matches zk.ErrBadArguments; a path matches zk.ErrInvalidPath.
+// Barriers return these errors and the errors of package framework. Match them with
+// errors.Is. The error for an invalid argument is a *framework.ConfigError and matches
+// zk.ErrBadArguments; the error for an invalid path matches zk.ErrInvalidPath.
 var (
 	// ErrRaised means that a barrier is up; see RaisedError.
 	ErrRaised = errors.New("barrier is raised")
 
-	// ErrNotEntered means that Enter has given up. The text of the error has how
-	// many members open the barrier, and how many were there when the client listed
-	// them last, this one included: 0 if the client could not list them.
+	// ErrNotEntered means that Enter has given up. The text of the error has the number
+	// of members that open the barrier, and the number in the client's last list, this
+	// member included. The second number is 0 if the client could not list the members.
 	ErrNotEntered = errors.New("too few members have entered")
 
-	// ErrNotLeft means that Leave has given up waiting for other members. The
-	// caller has left.
+	// ErrNotLeft means that Leave has given up waiting for other members. The caller
+	// itself has left.
 	ErrNotLeft = errors.New("other members have not left")
 
 	// ErrLeft is the cause of the context of a Passage after Leave was called.
@@ -34,9 +34,9 @@ var (
 // matches ErrRaised.
 type RaisedError struct {
 	Op     string // the call, such as "wait"
-	Path   string // the barrier's
-	Raised Raised // the barrier when the call last looked
-	Err    error  // the end of the call's context, with the last error of a request, or nil
+	Path   string // of the barrier
+	Raised Raised // the barrier at the last read
+	Err    error  // why the call's context ended, with the last error of a request; or nil
 }
 
 // Error names the barrier, who raised it, and since when.

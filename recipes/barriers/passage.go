@@ -16,21 +16,20 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Passage is a member that has entered a DoubleBarrier. It has no goroutine, and
-// is safe for concurrent use. Leave must be called on it: until then the others
-// cannot leave.
+// Passage is a member that has entered a DoubleBarrier. It has no goroutine, and is safe
+// for concurrent use. Leave must be called on it: until then, no other member can leave.
 type Passage struct {
 	place
 	name    string
 	session *framework.Session // owns the member's node
 
-	// These are the context of the work inside, and how Leave ends it.
+	// The context of the work inside. Leave ends it.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
 	leaving atomic.Bool   // Leave was called
 	left    chan struct{} // closed when outcome is known
-	outcome error         // of the first Leave
+	outcome error         // the result of the first Leave
 }
 
 func newPassage(ctx context.Context, e *entry) *Passage {
@@ -45,38 +44,37 @@ func newPassage(ctx context.Context, e *entry) *Passage {
 	return p
 }
 
-// Context returns a context for the work inside. It has the values of the
-// context of Enter, but not its deadline. It ends with one of these causes:
+// Context returns a context for the work inside. It has the values of the context that
+// was given to Enter, but not the deadline. It ends with one of these causes:
 //
 //   - framework.ErrSessionLost, framework.ErrSuspended or framework.ErrClosed:
 //     this member can no longer be trusted to be inside; see
 //     framework.Session.Trusted.
 //   - ErrLeft: Leave was called.
 //
-// It does not end when another member is lost.
+// The context does not end when another member is lost.
 func (p *Passage) Context() context.Context { return p.ctx }
 
 // Name returns the name of this member's node.
 func (p *Passage) Name() string { return p.name }
 
-// Leave tells the others that this member leaves, and waits until all members
-// have left that had entered when Leave was called. A member that was lost has
-// left.
+// Leave deletes this member's node, and waits until all members have left that had
+// entered when Leave was called. A member whose session was lost counts as having left.
 //
 // In an outage, Leave returns an error when ctx or the connection timeout is over, and
 // the client deletes the node in the background; see "How a call ends a node" in the
-// index of the recipes. This member leaves in that case, and if ctx ends first: Leave
-// deletes the member's node, for which it takes at most another half second. Until the
-// node is gone, the others take this member to be inside. The error also matches
-// ErrNotLeft.
+// index of the recipes. In that case, and if ctx ends first, this member leaves without
+// the others: Leave deletes the member's node, and waits at most another half second for
+// that. Until the node is gone, the other members count this member as inside. The error
+// also matches ErrNotLeft.
 //
-// If this member's session is lost, Leave does not wait for the others. The
-// error matches framework.ErrSessionLost then, and framework.ErrLeftToServers
-// unless a server has said that it has ended the session.
+// If this member's session is lost, Leave does not wait for the others. The error then
+// matches framework.ErrSessionLost. It also matches framework.ErrLeftToServers, unless a
+// server has confirmed the end of the session.
 //
-// Leave may be called again, and returns what the first Leave returned. A second
-// Leave during the first one waits for it. If the context of the second Leave ends
-// before, its error matches ErrNotLeft.
+// If Leave is called again, it returns the result of the first call. A second Leave waits
+// for the first one to finish. If the context of the second Leave ends sooner, its error
+// matches ErrNotLeft.
 func (p *Passage) Leave(ctx context.Context) error {
 	if !p.leaving.CompareAndSwap(false, true) {
 		return p.awaitLeft(ctx)
@@ -101,26 +99,25 @@ func (p *Passage) awaitLeft(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	select {
-	case <-p.left: // ctx may have ended, too
+	case <-p.left: // even if ctx has ended, too
 		return p.errorOf("leave", p.outcome)
 	default:
 		return p.errorOf("leave", fmt.Errorf("%w: %w", ErrNotLeft, reason.OfContext(ctx)))
 	}
 }
 
-// leave is a Leave that is under way.
+// leave is the state of one Leave.
 type leave struct {
 	*call
 	name    string
 	session *framework.Session
-	since   int64    // the zxid at which the others were listed first, or 1 if the barrier had no node; 0 before
-	waitFor []string // who were there then, and are still there, in order
-	deleted bool     // the member's own node
+	since   int64    // the zxid of the first listing, or 1 if the barrier had no node then; 0 before it
+	waitFor []string // the members of the first listing that are still there, in order
+	deleted bool     // the member's node was deleted
 }
 
-// lastWords is how long a call that gives up waits for the servers. Without
-// that, a client that is closed right after a Leave would take the news with
-// it.
+// lastWords is how long a call that gives up waits for the servers. Without this wait,
+// the deletion would be lost if the client is closed right after Leave.
 const lastWords = 500 * time.Millisecond
 
 func (l *leave) leave(ctx context.Context) error {
@@ -147,19 +144,20 @@ func (l *leave) leave(ctx context.Context) error {
 	return err
 }
 
-// resign leaves in the background, without waiting for the others. It goes on
-// through outages, and ends with the client.
+// resign leaves in the background, without waiting for other members. It retries through
+// outages, and ends with the client.
 func (l *leave) resign() *follow.Life {
 	life := &follow.Life{Client: l.client, Run: func(ctx context.Context) error { return l.run(ctx, l.deleteAndGo) }}
-	_ = life.Start() // a client that is closed has ended the session
+	_ = life.Start() // a closed client has ended the session
 	return life
 }
 
-// endsLeave is the Ends of a Leave: the member is inside in one session.
+// endsLeave reports whether an error ends a Leave: a member is inside in one session
+// only.
 func endsLeave(err error) bool { return reason.Is(err, framework.ErrSessionLost) }
 
-// lost returns the error of a member whose session is over. The servers may still
-// have its node.
+// lost returns the error of a member whose session is over. The servers may still have
+// the member's node.
 func (l *leave) lost(ctx context.Context) error {
 	left := l.session.AwaitEnd(ctx)
 	if reason.Is(left, framework.ErrLeftToServers) {
@@ -170,9 +168,9 @@ func (l *leave) lost(ctx context.Context) error {
 
 func (l *leave) node() string { return l.child(l.name) }
 
-// look does what Java's leave does. The first member, by name, waits for the last
-// one, and is the last to delete its node. All others delete their nodes and wait
-// for the first one. So the deletion of one node wakes many members only once.
+// look does what Java's leave does. The first member by name waits for the last one, and
+// deletes its node after all others. Every other member deletes its node and waits for
+// the first one. So only one deletion wakes many members.
 func (l *leave) look(ctx context.Context, s *framework.Session) error {
 	if s != l.session {
 		return framework.ErrSessionLost
@@ -188,15 +186,15 @@ func (l *leave) look(ctx context.Context, s *framework.Session) error {
 	case there > 0 && l.name < l.waitFor[0] && !l.deleted:
 		return l.awaitGone(ctx, l.waitFor[there-1])
 	}
-	if err := l.deleteOwn(ctx); err != nil || there == 0 { // the next look closes the barrier
+	if err := l.deleteOwn(ctx); err != nil || there == 0 { // the next step closes the barrier
 		return err
 	}
 	return l.awaitGone(ctx, l.waitFor[0])
 }
 
-// list notes which of the others are there. The first listing decides who is
-// waited for. Before it, the server catches up, so that all are listed who had
-// entered when Leave was called.
+// list records which of the other members are there. The first listing decides for which
+// members Leave waits. The server catches up before it, so that the listing includes
+// every member that had entered when Leave was called.
 func (l *leave) list(ctx context.Context) (listing, error) {
 	list, first := l.client.Children, l.since == 0
 	if first {
@@ -216,8 +214,9 @@ func (l *leave) list(ctx context.Context) (listing, error) {
 	return now, err
 }
 
-// awaitGone waits for a change of another member's node. A Java member may have
-// left and come back by the same name, which makes it a member that came later.
+// awaitGone waits for a change of another member's node. A Java member may have left and
+// entered again under the same name; its new node is younger than the first listing and
+// is not waited for.
 func (l *leave) awaitGone(ctx context.Context, name string) error {
 	waited, err := l.awaitChange(ctx, l.child(name), func(stat *zk.Stat) bool { return stat.Czxid <= l.since })
 	if err == nil && !waited {
@@ -226,7 +225,7 @@ func (l *leave) awaitGone(ctx context.Context, name string) error {
 	return err
 }
 
-// deleteAndGo leaves without waiting for the others.
+// deleteAndGo leaves without waiting for other members.
 func (l *leave) deleteAndGo(ctx context.Context, _ *framework.Session) error {
 	if err := l.deleteOwn(ctx); err != nil {
 		return err
@@ -239,9 +238,9 @@ func (l *leave) deleteAndGo(ctx context.Context, _ *framework.Session) error {
 }
 
 // close closes the barrier if no other member was there after this member's node was
-// deleted. A member whose node was there before may not have seen yet that the barrier
-// is open, and another member may wait for it: then the barrier stays open. A member
-// whose node comes later sees a barrier that is open without a member, and closes it.
+// deleted. If another member was there, the barrier stays open: that member may not have
+// seen the opening yet, and other members may wait for it. If a member arrives later, it
+// sees an open barrier without members, and closes it.
 func (l *leave) close(ctx context.Context, now listing) error {
 	if len(now.others) > 0 || !now.open {
 		return nil

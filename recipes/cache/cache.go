@@ -103,7 +103,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		About: c.events.Path,
 		Ends:  isTooOld,
 		// No other client waits for a cache.
-		Outlasts: func(err error) bool { return !cfg.once && (follow.RefusedCredentials(err) || isRefusal(err)) },
+		Survives: func(err error) bool { return !cfg.once && (follow.RefusedCredentials(err) || isRefusal(err)) },
 	}
 	c.life = follow.Life{Client: client, Closed: ErrClosed, Run: c.run, Finish: c.finish, GaveUp: c.recovery.GaveUp}
 	c.behindSince = time.Now() // Stats may be called before the goroutine runs

@@ -95,7 +95,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		tree: newTree(c), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
 		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime, mayTogether: maxTogether,
-		afterFailure: retry{pauses: pauses.Trouble()}, afterRefusal: retry{pauses: pauses.Refusal()},
+		afterFailure: retry{pauses: pauses.Failure()}, afterRefusal: retry{pauses: pauses.Refusal()},
 	}
 }
 

@@ -360,7 +360,7 @@ type retry struct {
 // may have many nodes that the server refuses to show, which are read rarely. The root
 // is a single node, without which the cache is empty, and is read more often.
 func (l *loop) retryFor(path string, err error) *retry {
-	mayPass := follow.Judge(err) == follow.Trouble || path == l.c.scope.root
+	mayPass := follow.Judge(err) == follow.Failure || path == l.c.scope.root
 	if mayPass && !reason.Is(err, framework.ErrAnswerTooLarge) {
 		return &l.afterFailure
 	}

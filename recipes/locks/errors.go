@@ -11,82 +11,79 @@ import (
 	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
-// These errors are returned by locks, or are the cause with which a lease's
-// context ends, beside framework.ErrSessionLost, framework.ErrSuspended and
-// framework.ErrClosed. Match them with errors.Is. A value that cannot be used
-// is a *framework.ConfigError and matches zk.ErrBadArguments.
+// Locks return these errors, or use them as the cause of a lease's context, together with
+// framework.ErrSessionLost, framework.ErrSuspended and framework.ErrClosed. Match them
+// with errors.Is. The error for an invalid argument is a *framework.ConfigError and
+// matches zk.ErrBadArguments.
 var (
-	// ErrNotAcquired is in the error of every acquire that ended without the
-	// lock because others were ahead, or because a semaphore's limit is too
-	// low.
+	// ErrNotAcquired means that an acquire ended without the lock, because other
+	// contenders were ahead or because a semaphore's limit is too low.
 	ErrNotAcquired = seat.ErrNotAcquired
 
-	// ErrReleased is the cause of a released lease's end, and the error of
-	// releasing it again.
+	// ErrReleased is the cause of a released lease's context, and the error of a second
+	// Release.
 	ErrReleased = seat.ErrReleased
 
-	// ErrNodeDeleted means that somebody deleted the holder's node, and with it
-	// the claim to the lock.
+	// ErrNodeDeleted means that another client deleted the holder's node. The lock is
+	// lost.
 	ErrNodeDeleted = seat.ErrNodeDeleted
 
-	// ErrRevoked means that somebody asked the holder of a lock that has
-	// WithRevocation, or a leader, to give it up.
+	// ErrRevoked means that another client asked for the lock of a holder with
+	// WithRevocation, or asked a leader to step down.
 	ErrRevoked = seat.ErrRevoked
 
-	// ErrUpgrade is the error of asking for the write side of a lock under its
-	// read side: the wait would never end.
+	// ErrUpgrade means that a call asked for the write side of a lock under its read
+	// side: the call would wait for itself forever.
 	ErrUpgrade = errors.New("read lock cannot be upgraded to write lock")
 
-	// ErrCorrupted means that something below a lock's path is not what the
-	// lock keeps there.
+	// ErrCorrupted means that a node below a lock's path has content that the lock does
+	// not write.
 	ErrCorrupted = seat.ErrCorrupted
 )
 
-// NotAcquiredError says who was ahead when an acquire ended without the lock,
-// or the wait for a leadership without that. It matches ErrNotAcquired and, if
-// that was the reason, ctx.Err().
+// NotAcquiredError says who was ahead when an acquire, or the wait for a leadership,
+// ended without success. It matches ErrNotAcquired. If a context has ended, it also
+// matches ctx.Err().
 //
-// It tells how things stood at the time Seen, which may be a while ago: a
-// waiter watches only the contender right ahead, and does not hear of what
-// happens before that. An acquire that ends before it has seen the queue tells
-// what it saw before it lost its place, or what other goroutines of its client
-// have seen. At a semaphore, the holder is the contender that has the oldest of
-// the leases, or is ahead in waiting for one.
+// It describes the queue at the time Seen, which may be a while ago: a waiter watches
+// only the contender right ahead, and receives no changes further ahead. If an acquire
+// ends before it has seen the queue, the error has what the acquire saw before it lost
+// its place, or what other goroutines of this client have seen. For a semaphore, Holder
+// is the contender with the oldest lease, or the first contender that waits for a lease.
 type NotAcquiredError struct {
 	Op         string // the call, such as "acquire"
 	Path       string // the lock's path
-	Ahead      int    // contenders before us in the queue, the holder among them, or the leases of others; 0 if only the limit is too low
-	Holder     string // the node name of the first of them; empty if it was not seen
-	HolderData []byte // what that node says of its owner; nil if it was not read
+	Ahead      int    // contenders ahead, the holder included, or their leases; 0 if only the limit is too low
+	Holder     string // the node name of the first contender ahead; empty if it was not seen
+	HolderData []byte // what that node says about its owner; nil if it was not read
 
-	// Own says that the holder is this very client. A holder that acquires the
-	// lock again without the context of its lease waits for itself, and so do
-	// others in this process until it releases the lock.
+	// Own means that this client itself is the holder. A holder that acquires the lock
+	// again without the context of its lease waits for itself. So do other goroutines of
+	// this process until the holder releases the lock.
 	Own bool
 
-	// Reentrant says that an acquire under the context of the holder's lease
-	// would have re-entered.
+	// Reentrant means that an acquire under the context of the holder's lease would have
+	// re-entered the lock.
 	Reentrant bool
 
-	// Unowned is Holder if no session owns that node, such as one that a tool has made or
-	// that a restored backup has brought back. No server deletes it by itself: only
-	// deleting it frees the lock. Otherwise it is empty.
+	// Unowned is Holder if no session owns that node, for example because a tool has
+	// created the node or a restored backup contains it. No server deletes such a node by
+	// itself: only deleting it frees the lock. Otherwise Unowned is empty.
 	Unowned string
 
-	// Leases is how many leases of a semaphore were asked for, and Limit is the
-	// limit that was read. Ahead counts leases then, and the rest up to the
-	// limit is free. Both are 0 for an acquire that did not look at the leases,
-	// because it was not its turn, and for other locks.
+	// Leases is how many leases of a semaphore the call asked for, and Limit is the limit
+	// that was read. Ahead then counts leases, and the remaining leases up to the limit
+	// are free. Both are 0 for other locks, and for an acquire that did not read the
+	// leases because it was not its turn.
 	Leases, Limit int
 
-	Seen time.Time     // the time of this client's last look at the queue; zero if it has not looked
-	Age  time.Duration // how long that was before the acquire ended
+	Seen time.Time     // when this client last read the queue; zero if it never did
+	Age  time.Duration // how long before the end of the acquire that was
 
-	// Err is the context's end, or nil. The context's end comes
-	// with the last attempt to connect if there is no connection, or else with
-	// the last error that this acquire, or one before it in this process, has
-	// outlasted since all was well: framework.ServerCode finds a server that
-	// throttles.
+	// Err says why the context ended, or is nil. Without a connection, it includes the
+	// error of the last connection attempt. Otherwise it includes the last error that
+	// this acquire, or an earlier acquire in this process, has retried through since the
+	// last success: framework.ServerCode finds a server that throttles.
 	Err error
 }
 
@@ -95,13 +92,12 @@ func notAcquired(n seat.NotAcquired) error {
 	return &e
 }
 
-// Identity returns what the holder's node says of its owner. It is zero if the
-// node was not read.
+// Identity returns the identity of the holder, from its node. It is zero if the node was
+// not read.
 func (e *NotAcquiredError) Identity() Identity { return ReadIdentity(e.HolderData) }
 
-// HolderID returns the name by which people know the holder, as Participant.ID
-// does. It is "unknown" if nothing of its node was read, and empty if no holder
-// was seen.
+// HolderID returns a readable name of the holder, as Participant.ID does. It is "unknown"
+// if the holder's node was not read, and empty if no holder was seen.
 func (e *NotAcquiredError) HolderID() string {
 	if e.Holder == "" {
 		return ""
@@ -109,8 +105,8 @@ func (e *NotAcquiredError) HolderID() string {
 	return idOf(e.HolderData)
 }
 
-// Error names the lock, the holder and our position, and says how old that is
-// if it is not from now.
+// Error names the lock, the holder and the position in the queue. If that information is
+// old, it includes the age.
 func (e *NotAcquiredError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %v: ", cmp.Or(e.Op, "acquire"), printable.String(e.Path), ErrNotAcquired)
@@ -132,8 +128,8 @@ func (e *NotAcquiredError) Error() string {
 	return b.String()
 }
 
-// writeLeases says nothing of a semaphore that is a mutex: nobody has asked for
-// leases there.
+// writeLeases writes nothing for a semaphore that is a mutex, because its users do not
+// ask for leases.
 func (e *NotAcquiredError) writeLeases(b *strings.Builder) {
 	switch {
 	case e.Leases > e.Limit:
@@ -143,10 +139,10 @@ func (e *NotAcquiredError) writeLeases(b *strings.Builder) {
 	}
 }
 
-// noteLeases adds to the error of an acquire that has seen the leases how many
-// it wanted, and their limit.
+// noteLeases adds the number of wanted leases and the limit to the error of an acquire
+// that has read the leases.
 func noteLeases(err error, n, limit int) error {
-	if e, ok := err.(*NotAcquiredError); ok { //nolint:errorlint // the queue's own, as notAcquired has made it
+	if e, ok := err.(*NotAcquiredError); ok { //nolint:errorlint // not wrapped: notAcquired has just made it
 		e.Leases, e.Limit = n, limit
 	}
 	return err

@@ -11,34 +11,33 @@ import (
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
-// SemaphoreLimit is how many leases of a semaphore can be held at once: a fixed
-// Limit, or a SharedLimit.
+// SemaphoreLimit is how many leases of a semaphore can be held at once: a fixed Limit, or
+// a SharedLimit.
 type SemaphoreLimit struct{ limit }
 
-// Limit returns a limit of n leases. Every process must use the same limit:
-// nobody checks. A limit below 1 is an error of every acquire.
+// Limit returns a limit of n leases. Every process must use the same limit, which is not
+// checked. If the limit is below 1, every acquire returns an error.
 func Limit(n int) SemaphoreLimit { return SemaphoreLimit{fixedLimit(n)} }
 
-// SharedLimit returns a limit that all processes share. It is the shared.Count
-// with this path, Curator's SharedCount, and can be changed at any time, also
-// while some wait, by SetSharedLimit or by a Count. A lower limit takes
-// nobody's lease. If the node does not exist, the first acquire creates it
-// with the initial limit. A path that cannot be used, or an initial limit
-// below 0, is an error of every acquire.
+// SharedLimit returns a limit that all processes share. It is the shared.Count with this
+// path, Curator's SharedCount. SetSharedLimit or a Count can change it at any time, even
+// while acquires wait. Lowering the limit does not end any lease. If the node does not
+// exist, the first acquire creates it with the initial limit. If the path is invalid or
+// the initial limit is below 0, every acquire returns an error.
 func SharedLimit(path string, initial int) SemaphoreLimit {
 	return SemaphoreLimit{&sharedLimit{path, initial}}
 }
 
 type limit interface {
-	// check says what is wrong with asking for n leases, as far as that is
-	// known without contacting the server.
+	// check returns the error of asking for n leases, if it is known without contacting
+	// the server.
 	check(n int) error
 
-	// look returns the limit, and changes nothing.
+	// look returns the limit without changing anything.
 	look(ctx context.Context, c *framework.Client) (int, error)
 
-	// read returns the limit and, if it can change and a watch is asked for, a
-	// watch for that. It creates a shared limit that is missing.
+	// read returns the limit. If the limit can change and watch is true, it also returns
+	// a watch for a change. It creates a shared limit that is missing.
 	read(ctx context.Context, c *framework.Client, watch bool) (int, *framework.Watch, error)
 }
 
@@ -122,15 +121,15 @@ func (l *sharedLimit) parse(data []byte) (int, error) {
 	return int(n), nil
 }
 
-// SetSharedLimit changes the limit of the semaphores that were made with this
-// limitPath, also in Java. It creates the node if it does not exist. With
-// a limit of 0, every acquire waits until it is raised. A limit that is
-// negative, or larger than Java's int, is zk.ErrBadArguments.
+// SetSharedLimit changes the limit of all semaphores with this limitPath, including
+// semaphores in Java. If the node does not exist, SetSharedLimit creates it. With a limit
+// of 0, every acquire waits until the limit is raised. If the limit is negative or larger
+// than Java's int, the error matches zk.ErrBadArguments.
 //
-// It reads the node and then writes it, as a shared.Count does. If the reply is
-// lost, it looks at the node, and writes again if nobody has written meanwhile.
-// An error that matches framework.ErrOutcomeUnknown means that the limit may
-// have been changed.
+// SetSharedLimit reads the node and then writes it, as a shared.Count does. If the reply
+// is lost, it re-reads the node, and writes again unless another client has written
+// meanwhile. If the error matches framework.ErrOutcomeUnknown, the limit may have been
+// changed.
 func SetSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
 	if err := setSharedLimit(ctx, c, limitPath, n); err != nil {
 		return &framework.OpError{Op: "set shared limit", Path: limitPath, Err: err}

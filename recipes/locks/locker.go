@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Locker is a lock that can be one of several in an InterProcessMultiLock.
-// Every lock of this package is one; they all have Do and Participants, too.
+// Locker is a lock that can be part of an InterProcessMultiLock. Every lock of this
+// package implements it. They all have Do and Participants, too.
 type Locker interface {
 	// Acquire waits for the lock until ctx ends.
 	Acquire(ctx context.Context) (*Lease, error)
@@ -19,7 +19,7 @@ type Locker interface {
 	TryAcquire(ctx context.Context) (*Lease, error)
 }
 
-// participated is a lock that knows its contenders.
+// participated is a lock that can list its contenders.
 type participated interface {
 	Participants(ctx context.Context) ([]Participant, error)
 }
@@ -32,7 +32,7 @@ var (
 	_ Locker = (*InterProcessMultiLock)(nil)
 )
 
-// described is a lock that can tell a tracer of itself.
+// described is a lock that can describe itself to a tracer.
 type described interface {
 	describe(wait bool) locktrace.Acquire
 }
@@ -46,14 +46,15 @@ func do(ctx context.Context, l Locker, f func(context.Context) error) (err error
 	if err != nil {
 		return err
 	}
-	defer seat.AwaitDeadline(ctx)                              // f may have heard of it first
+	defer seat.AwaitDeadline(ctx)                              // f may have seen the deadline first
 	defer func() { err = withLoss(err, lease.Release(ctx)) }() // f may panic
 	under, done := lease.WithContext(ctx)
 	defer done()
 	return f(under)
 }
 
-// withLoss returns the work's own error, if it is the only one.
+// withLoss returns the error of the work, joined with the error of the release if there
+// is one.
 func withLoss(work, loss error) error {
 	if loss == nil {
 		return work
@@ -61,8 +62,8 @@ func withLoss(work, loss error) error {
 	return errors.Join(work, loss)
 }
 
-// orZero returns what a value was made of. For a value that no constructor has
-// made that is a zero value, whose calls are errors.
+// orZero returns of. If of is nil, because a value was not made by its constructor, it
+// returns a zero value, whose calls return errors.
 func orZero[T any](of *T) *T {
 	if of == nil {
 		return new(T)

@@ -16,28 +16,26 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// InterProcessMultiLock is several locks taken as one: all of them or none. It
-// is safe for concurrent use. The lease's context ends when any of the locks
-// is not held any more.
+// InterProcessMultiLock combines several locks: an acquire takes all of them or none. It
+// is safe for concurrent use. The lease's context ends when any of the locks is lost.
 type InterProcessMultiLock struct {
 	locks []Locker
 }
 
-// NewInterProcessMultiLock returns the lock that consists of these locks, which
-// may be of different kinds. They are acquired in this order. The order should
-// be the same for all who take some of the same locks: else two may wait for
-// each other, until their contexts end. SortedMutexes makes such an order.
+// NewInterProcessMultiLock returns a lock that consists of these locks, which may be of
+// different kinds. They are acquired in this order. All programs that take some of the
+// same locks should use the same order: otherwise two of them may wait for each other
+// until their contexts end. SortedMutexes returns locks in such an order.
 //
-// Every acquire returns an error if there is no lock at all, or if one is nil or has a
-// minimum hold: see ReleasePolicy. A semaphore that is there more often than it has
-// leases waits for itself: it is not re-entrant.
+// Every acquire returns an error if there are no locks, if a lock is nil, or if a lock
+// has a minimum hold: see ReleasePolicy. A semaphore that is listed more often than it
+// has leases waits for itself, because it is not re-entrant.
 func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
 	return &InterProcessMultiLock{locks: slices.Clone(locks)}
 }
 
-// SortedMutexes returns an InterProcessMutex for each path, once, in the order
-// of the paths as text. An InterProcessMultiLock of them takes locks in the
-// same order as every other one:
+// SortedMutexes returns one InterProcessMutex for each distinct path, sorted by path. All
+// InterProcessMultiLocks of such mutexes take common locks in the same order:
 //
 //	locks.NewInterProcessMultiLock(locks.SortedMutexes(client, paths)...)
 func SortedMutexes(c *framework.Client, paths []string, opts ...MutexOption) []Locker {
@@ -48,10 +46,9 @@ func SortedMutexes(c *framework.Client, paths []string, opts ...MutexOption) []L
 	return all
 }
 
-// Acquire acquires one lock after the other, until ctx ends. The first that
-// fails ends the attempt: those that were acquired are released, the last
-// first, and its error is returned, which names the lock. If one is lost while
-// others are waited for, all is begun again.
+// Acquire acquires the locks one after the other, until ctx ends. If one acquire fails,
+// Acquire releases the locks it has, in reverse order, and returns the error, which names
+// the lock. If a lock is lost while Acquire waits for another one, Acquire starts again.
 func (l *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.acquire(ctx, true, Locker.Acquire)
 }
@@ -67,9 +64,8 @@ func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Conte
 	return do(ctx, l, f)
 }
 
-// Participants returns the participants of one lock after the other. Positions
-// are those in the queue of each lock. A Locker from elsewhere that has no such
-// method is left out.
+// Participants returns the participants of all locks, one lock after the other. The
+// positions are per lock. A Locker from another package without this method is left out.
 func (l *InterProcessMultiLock) Participants(ctx context.Context) ([]Participant, error) {
 	if err := l.usable("participants"); err != nil {
 		return nil, err
@@ -114,8 +110,8 @@ func (l *InterProcessMultiLock) usable(op string) error {
 	return nil
 }
 
-// fault returns why the locks cannot be taken as one. A multi-lock among them checks
-// its own.
+// fault returns why the locks cannot be combined. A multi-lock among them checks its own
+// locks.
 func (l *InterProcessMultiLock) fault() error {
 	switch {
 	case len(l.locks) == 0:
@@ -131,7 +127,8 @@ func (l *InterProcessMultiLock) fault() error {
 	return nil
 }
 
-// hasNil reports whether one of the locks is nil, also in multi-locks among them.
+// hasNil reports whether one of the locks is nil, including the locks of nested
+// multi-locks.
 func (l *InterProcessMultiLock) hasNil() bool {
 	return slices.ContainsFunc(l.locks, func(lock Locker) bool {
 		several, ok := lock.(*InterProcessMultiLock)
@@ -139,8 +136,8 @@ func (l *InterProcessMultiLock) hasNil() bool {
 	})
 }
 
-// isNilLock reports whether there is no lock in an interface: nothing, or a nil
-// pointer, whose methods would panic.
+// isNilLock reports whether the interface is nil or has a nil pointer, whose methods
+// would panic.
 func isNilLock(l Locker) bool {
 	if l == nil {
 		return true
@@ -149,8 +146,8 @@ func isNilLock(l Locker) bool {
 	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
-// startTrace tells the tracer of the first of the locks that has one. The
-// others' acquires are told within this one.
+// startTrace starts the trace of the acquire, with the tracer of the first lock that has
+// one. The acquires of the individual locks are traced within it.
 func (l *InterProcessMultiLock) startTrace(ctx context.Context, wait bool) (context.Context, *trace.Acquire) {
 	for _, lock := range l.locks {
 		d, ok := lock.(described)
@@ -158,7 +155,7 @@ func (l *InterProcessMultiLock) startTrace(ctx context.Context, wait bool) (cont
 			continue
 		}
 		part := d.describe(wait)
-		if part.Client == nil { // its acquire will say so
+		if part.Client == nil { // its acquire returns an error
 			continue
 		}
 		during, told := trace.StartAcquire(ctx, locktrace.Acquire{
@@ -180,16 +177,16 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 	return locktrace.Acquire{}
 }
 
-// acquireAll begins again until all locks are acquired without a loss. It does so
-// also if ctx has ended meanwhile: then the next attempt says that. The lease has
-// the values of ctx, and the requests have during's.
+// acquireAll starts again until all locks are acquired without a loss. Even after ctx has
+// ended, acquireAll starts again, and the next attempt returns the error of ctx. The
+// lease has the values of ctx, and the requests use during.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*seat.Lease, error) {
 	var before *NotAcquiredError
-	var ended error // why no attempt can succeed any more
+	var ended error // why no further attempt can succeed
 	pause := pauses.Vanished()
 	for {
 		lease, lost, err := l.acquireOnce(ctx, during, one)
-		if lost && ended != nil { // a Locker from elsewhere does not look at its context
+		if lost && ended != nil { // a Locker from another package may ignore its context
 			lost, err = false, &framework.OpError{Op: "acquire", Path: "multi-lock", Err: ended}
 		}
 		switch {
@@ -204,11 +201,11 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 	}
 }
 
-// pauseBetween pauses before the next attempt, longer each time. Its error says
-// why the next attempt must fail. The client is nil if no lock was acquired.
+// pauseBetween pauses before the next attempt, longer each time. It returns an error if
+// the next attempt must fail. The client is nil if no lock was acquired.
 func pauseBetween(ctx context.Context, c *framework.Client, pause *pauses.Growing) error {
 	if c != nil {
-		_ = follow.Pause(ctx, c, pause) // the caller learns of the end of ctx below
+		_ = follow.Pause(ctx, c, pause) // the end of ctx is returned below
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -219,9 +216,9 @@ func pauseBetween(ctx context.Context, c *framework.Client, pause *pauses.Growin
 	return nil
 }
 
-// withQueue returns the error of an attempt whose ctx has ended. If the attempt
-// was begun again, and has not come to see a queue since, the error says what
-// it saw before.
+// withQueue returns the error of an attempt whose ctx has ended. If the attempt was a
+// repetition that ended before it saw a queue, the error describes the queue that an
+// earlier attempt saw.
 func withQueue(ctx context.Context, err error, before *NotAcquiredError) error {
 	if ctx.Err() == nil || before == nil || reason.Is(err, ErrNotAcquired) {
 		return err
@@ -231,9 +228,9 @@ func withQueue(ctx context.Context, err error, before *NotAcquiredError) error {
 	return &now
 }
 
-// acquireOnce reports whether one of the locks was lost while it acquired the
-// others. It waits for the release of those: their nodes would be in the way of
-// the next who tries.
+// acquireOnce acquires all locks once, and reports whether one of them was lost
+// meanwhile. After a failure, it waits for the release of the acquired locks: otherwise
+// their nodes would block the next attempt.
 func (l *InterProcessMultiLock) acquireOnce(
 	ctx, during context.Context, one acquireOne,
 ) (all *seat.Lease, lost bool, err error) {
@@ -252,7 +249,7 @@ func (l *InterProcessMultiLock) acquireOnce(
 	return all, false, nil
 }
 
-// acquireUnder acquires a lock under the leases of those before it.
+// acquireUnder acquires a lock under the leases of the previous locks.
 func acquireUnder(ctx context.Context, all *seat.Lease, lock Locker, one acquireOne) error {
 	under, done := all.WhileHeld(ctx)
 	defer done()
@@ -260,7 +257,7 @@ func acquireUnder(ctx context.Context, all *seat.Lease, lock Locker, one acquire
 	switch {
 	case err != nil:
 		return err
-	case lease == nil: // of a Locker from elsewhere
+	case lease == nil: // a Locker from another package has returned it
 		return &framework.OpError{Op: "acquire", Path: "multi-lock", Err: seat.IsNil("lease")}
 	}
 	all.Add(lease.inner())

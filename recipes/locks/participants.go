@@ -8,31 +8,30 @@ import (
 	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
-// Participant is a contender for a lock or a leadership, as its node says. The
-// holder may be a lock that nobody holds just now; see ReleasePolicy.
+// Participant is a contender for a lock or a leadership, read from its node. The lock of
+// a holder may be idle at the moment; see ReleasePolicy.
 type Participant struct {
-	Path     string    // its node's path; see Revoke
+	Path     string    // the path of its node; see Revoke
 	Position int       // its place in the queue, from 0
 	Holder   bool      // it holds the lock; see also InterProcessSemaphore.Participants
 	Reader   bool      // it wants the read side of a read/write lock
-	Token    int64     // its node's czxid, which is its fencing token, except for a reader that was a writer
+	Token    int64     // the czxid of its node, and its fencing token, except for a reader that was a writer
 	Session  int64     // the id of its session
-	Since    time.Time // the time at which it queued, by the server's clock
-	Data     []byte    // what its node says of its owner, as it is, but no more than the first 4 KiB
+	Since    time.Time // when it queued, by the server's clock
+	Data     []byte    // the first 4 KiB of what its node says about its owner
 }
 
-// Identity returns what the participant's node says of its owner.
+// Identity returns what the participant's node says about its owner.
 func (p Participant) Identity() Identity { return ReadIdentity(p.Data) }
 
-// ID returns the name by which people know the participant: the text that
-// leader.WithID or WithNodeData has set, or in Java the id of a candidate, if
-// it can be printed in a line; or else the Identity. A participant that Revoke
-// has asked to give the lock up has no name any more.
+// ID returns a readable name of the participant: the text from leader.WithID or
+// WithNodeData, or the id of a candidate in Java, if the text can be printed in one line;
+// otherwise the Identity. Revoke overwrites the name.
 func (p Participant) ID() string { return idOf(p.Data) }
 
-// String names the owner for people: by the process if its node says that, or
-// else by the ID and the session. It is "nobody" for a participant without a
-// Path, which leader.Observe returns if nobody leads.
+// String returns a readable name of the owner: the process if the node identifies it, or
+// else the ID and the session. A participant without a Path, which leader.Observe returns
+// if there is no leader, is "nobody".
 func (p Participant) String() string {
 	if p.Path == "" {
 		return "nobody"

@@ -20,14 +20,14 @@ import (
 
 // ReadLock is the shared side of an InterProcessReadWriteLock.
 //
-// Readers that share a node have the same fencing token, so that a reader may have
-// a smaller token than an earlier reader of another client. No reader has a smaller
-// token than an earlier writer. A guarded resource should compare a reader's token
-// with the largest that a writer has shown, and remember only writers' tokens.
+// Readers that share a node have the same fencing token, so a reader may have a smaller
+// token than an earlier reader of another client. No reader has a smaller token than an
+// earlier writer. A guarded resource should compare a reader's token with the largest
+// writer's token it has seen, and remember only writers' tokens.
 type ReadLock struct{ of *InterProcessReadWriteLock }
 
-// Acquire is like InterProcessMutex.Acquire, for the shared side. Under the
-// context of a lease of the write lock it returns at once.
+// Acquire is like InterProcessMutex.Acquire, for the shared side. Under the context of a
+// lease of the write lock, it returns at once.
 func (r *ReadLock) Acquire(ctx context.Context) (*Lease, error) { return r.acquire(ctx, true) }
 
 // TryAcquire is Acquire without waiting for other contenders.
@@ -38,8 +38,7 @@ func (r *ReadLock) Do(ctx context.Context, f func(ctx context.Context) error) er
 	return do(ctx, r, f)
 }
 
-// Participants is InterProcessReadWriteLock.Participants: it returns readers
-// and writers.
+// Participants is InterProcessReadWriteLock.Participants: it returns readers and writers.
 func (r *ReadLock) Participants(ctx context.Context) ([]Participant, error) {
 	return orZero(r.of).Participants(ctx)
 }
@@ -56,7 +55,7 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (lease *Lease, err er
 		return leaseOf(q.Acquire(ctx, wait))
 	}
 	switch joined, err := writer.Join(); {
-	case err != nil: // the write lock is lost: there is nothing left to downgrade
+	case err != nil: // the write lock is lost, so there is nothing to downgrade
 		return nil, q.OpError(err)
 	case !joined:
 		return leaseOf(q.Acquire(ctx, wait))
@@ -77,11 +76,11 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (lease *Lease, err er
 	}))
 }
 
-// downgrade makes a read node in the place of the writer's, which is held all
-// the while. The read node has the writer's number and is not sequential. The
-// fencing token is the writer's, because a writer that waits has a smaller one
-// than any new node. If an operator has deleted the writer's node, the server
-// makes no read node, and the write lock is lost.
+// downgrade creates a read node in the place of the writer's node, while the writer holds
+// the lock. The read node has the writer's number and is not sequential. The fencing
+// token is the writer's, because a waiting writer has a smaller token than any new node.
+// If an operator has deleted the writer's node, the server creates no read node, and the
+// write lock is lost.
 func (r *ReadLock) downgrade(ctx context.Context, writer *seat.Hold, a seat.Attempt) (*seat.Hold, error) {
 	q := &r.of.read
 	data := q.NodeData(a)
@@ -102,8 +101,8 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *seat.Hold, a seat.Atte
 	return nil, writer.Loss()
 }
 
-// checkOfWriter is the index of the check of the writer's node in the transaction
-// that creates the read node.
+// checkOfWriter is the index of the check of the writer's node in the transaction that
+// creates the read node.
 const checkOfWriter = 0
 
 // isGone reports whether the server has refused to create the read node because the
@@ -113,17 +112,16 @@ func isGone(err error) bool {
 	return reason.As(err, &failed) && failed.Index == checkOfWriter && reason.Is(err, zk.ErrNoNode)
 }
 
-// createInPlace creates the read node, and has the server check in the same
-// transaction that the writer's node exists: the writer may not have learned yet
-// that another client deleted it, and the next writer may hold the lock already.
-// An acquire that waits retries through every interruption that the write lock
-// survives.
+// createInPlace creates the read node in a transaction that checks that the writer's node
+// exists. The check is necessary: another client may have deleted the writer's node, and
+// the next writer may hold the lock already, before this writer has learned of it. An
+// acquire that waits retries through every interruption that the write lock survives.
 func (r *ReadLock) createInPlace(
 	ctx context.Context, writer *seat.Hold, data []byte, wait bool,
 ) (node framework.Created, err error) {
 	q := &r.of.read
 	name := path.Base(writer.Seat().Nodes()[0].Path)
-	if order.Overflowed(name, writeKind) { // its number is not its place
+	if order.Overflowed(name, writeKind) { // an overflowed number does not give the place in the queue
 		return node, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, printable.String(q.Path()))
 	}
 	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]

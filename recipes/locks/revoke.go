@@ -14,31 +14,31 @@ import (
 	"github.com/gocurator/curator/recipes/internal/seat"
 )
 
-// Revoke asks the owner of a lock's node to give the lock up. As a rule, the
-// node is the holder's, from Participants. Revoke does not wait, and it forces
-// nothing.
+// Revoke asks the owner of a lock's node to give the lock up. The node is usually the
+// holder's, from Participants. Revoke does not wait, and does not force anything.
 //
-// These owners hear of it:
+// These owners receive the request:
 //
-//   - a Go holder with WithRevocation, or that uses Lease.Revoked;
+//   - a Go holder with WithRevocation, or a holder that uses Lease.Revoked;
 //   - a Java holder with makeRevocable;
-//   - every Go leader: it steps down; see leader.WithGrace.
+//   - every Go leader, which steps down; see leader.WithGrace.
 //
-// Revoke overwrites what the node said of its owner. A node that is gone is no
-// error. The path is as the view c has it: take the view that the lock was made
-// with.
+// Revoke overwrites what the node says about its owner. If the node is gone, Revoke
+// returns nil. The path is relative to the namespace of c: use the view of the client
+// that the lock was made with.
 //
-// Everybody who may write the node may revoke the lock: by default, everybody.
-// See framework.WithACLProvider.
+// Every client that may write the node may revoke the lock. By default that is every
+// client. See framework.WithACLProvider.
 //
-// Do not revoke a leader.Latch if candidates in Java stand behind it. The next
-// in line there would not hear of its turn: it asks to be told once of a
-// change of the node ahead, and the change of data is that change. There would
-// be no leader until it reconnects.
+// Do not revoke a leader.Latch if Java candidates are queued behind it. The next Java
+// candidate would miss its turn: it watches the node ahead only once, and the change of
+// the node's data uses the watch up. There would be no leader until that candidate
+// reconnects.
 //
-// A path that is no node of a lock's, such as the lock's own path, is
-// zk.ErrInvalidPath, and so is the node of a kazoo process, which knows no revocation:
-// the data of the node would be lost, and its owner would not learn of the request.
+// If the path is not a node of a lock, for example the lock's own path, the error matches
+// zk.ErrInvalidPath. The node of a kazoo process gives the same error, because kazoo does
+// not support revocation: the request would destroy the node's data without reaching the
+// owner.
 func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	if c == nil {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: seat.IsNil("client")}
@@ -59,14 +59,15 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 
 // IsContender reports whether a node with this name is a contender of a lock or a leader
 // election of this library, of Java Curator, of go-zookeeper's Lock or of Python's kazoo:
-// it is queued, holds or leads. A program that keeps data below the path of a lock leaves
-// these children out of its listings. The name is the last element of the node's path.
+// a node that is queued, holds or leads. A program that keeps data below the path of a
+// lock should leave these children out of its listings. The name is the last element of
+// the node's path.
 func IsContender(name string) bool {
 	return order.IsNode(name, mutexKind, readKind, writeKind, leaseKind, latchKind) || order.IsNode(name, order.KazooKinds...)
 }
 
 // isOfKazoo reports whether a kazoo process has created a contender with this name. A
-// contender of ours WithKazooNames has Curator's protection in its name.
+// contender of this library has Curator's protection in its name, even WithKazooNames.
 func isOfKazoo(name string) bool {
 	return order.IsNode(name, order.KazooKinds...) && !strings.HasPrefix(name, "_c_")
 }

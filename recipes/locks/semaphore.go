@@ -13,29 +13,28 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// InterProcessSemaphore is a distributed semaphore: no more than its limit of
-// leases are held at once, across every client of the ensemble. Acquires are
-// served one after the other, in the order of an InterProcessMutex. It is safe for
-// concurrent use, and it is not re-entrant: each acquire takes leases of its
-// own.
+// InterProcessSemaphore is a distributed semaphore: no more than its limit of leases are
+// held at once, across every client of the ensemble. Acquires are served one after the
+// other, in the order of an InterProcessMutex. An InterProcessSemaphore is safe for
+// concurrent use. It is not re-entrant: each acquire takes its own leases.
 //
-// Java Curator's InterProcessSemaphoreV2 has the same nodes, so Java and Go
-// processes may share a semaphore. The leases are below path/leases, and all of
-// them count. The mutex of the acquires is at path/locks.
+// Java Curator's InterProcessSemaphoreV2 has the same nodes, so Java and Go processes can
+// share a semaphore. The leases are the nodes below path/leases, and all of them count.
+// The mutex of the acquires is at path/locks.
 //
 // As with InterProcessMutex, the goroutines of a client share one node at path/locks,
 // whichever object they call.
 type InterProcessSemaphore struct {
-	gate   seat.Lock // its holder takes leases, and all others wait there
+	gate   seat.Lock // its holder takes leases, and all other acquires wait for it
 	leases seat.Lock
 	limit  SemaphoreLimit
 }
 
 const leaseKind = "lease-"
 
-// NewInterProcessSemaphore returns the semaphore with this path and limit. It
-// does not contact the server: a client, a path, a limit or an option that
-// cannot be used is an error of every acquire.
+// NewInterProcessSemaphore returns the semaphore with this path and limit. It does not
+// contact the server. If the client is nil, or the path, the limit or an option is
+// invalid, every acquire returns an error.
 func NewInterProcessSemaphore(c *framework.Client, path string, limit SemaphoreLimit, opts ...Option) *InterProcessSemaphore {
 	return newSemaphore(c, path, limit, locktrace.RecipeSemaphore, opts)
 }
@@ -46,7 +45,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 		limit = Limit(0)
 	}
 	atGate := options
-	atGate.Revocable = false // the holders of leases may be asked for them, not those that take their turn
+	atGate.Revocable = false // a Revoke is for the holders of leases, not for the acquire at the gate
 	return &InterProcessSemaphore{
 		gate: *seat.New(seat.Config{
 			Client: c, Path: below(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
@@ -66,8 +65,8 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 	}
 }
 
-// below returns the path of one of a semaphore's own nodes. An empty path stays what
-// it is, so that it is the error of every call.
+// below returns the path of one of a semaphore's nodes. An empty path stays empty, so
+// that every call returns its error.
 func below(path, name string) string {
 	if path == "" {
 		return ""
@@ -80,48 +79,49 @@ func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
 	return s.acquire(ctx, 1, true)
 }
 
-// TryAcquire is Acquire without waiting for others. It returns a
-// *NotAcquiredError if no lease is free, and also while another acquire is taking
-// leases, until the server's reply has arrived.
+// TryAcquire is Acquire without waiting for other contenders. It returns a
+// *NotAcquiredError if no lease is free. It also does so while another acquire takes
+// leases and waits for the server's reply.
 func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
 	return s.acquire(ctx, 1, false)
 }
 
-// AcquireN waits for n leases and returns them as one, which holds them all
-// until it is released: all or none of them. The context ends if any of them
-// is lost. No other acquire is served meanwhile, so that two that want several
-// cannot wait for each other, each with a part of what both need. To ask for
-// more than a fixed limit is zk.ErrBadArguments; with a shared limit, AcquireN
-// waits for that to be raised. If ctx ends meanwhile, the error is a
+// AcquireN waits for n leases and returns them as one Lease. AcquireN gets all n leases
+// or none, and holds them until the Lease is released. The context of the Lease ends if
+// any lease is lost. No other acquire is served meanwhile, so two acquires of several
+// leases cannot block each other with a part of what both need. Asking for more than a
+// fixed limit returns an error that matches zk.ErrBadArguments. With a shared limit,
+// AcquireN waits until the limit is raised. If ctx ends meanwhile, the error is a
 // *NotAcquiredError that names the limit.
 //
-// One transaction takes all of them, when they are free. Some thousands fit into
-// it. For more, the error matches framework.ErrRequestTooLarge, when all are free.
+// When the leases are free, one transaction takes all of them. A transaction has room for
+// some thousands. For more, the error matches framework.ErrRequestTooLarge once they are
+// all free.
 //
-// Java queues again for each of several leases. If it has a part of what it
-// needs, it and an AcquireN may wait for each other until one gives up: let
-// only one language take several, or have leases enough for all that do.
+// Java queues separately for each of several leases. A Java acquire that has a part of
+// its leases and an AcquireN may wait for each other until one gives up: let only one
+// language take several leases, or make the limit high enough for all of them.
 //
 // Contexts, interruptions and errors are as in InterProcessMutex.Acquire.
 func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {
 	return s.acquire(ctx, n, true)
 }
 
-// TryAcquireN is AcquireN without waiting for others.
+// TryAcquireN is AcquireN without waiting for other contenders.
 func (s *InterProcessSemaphore) TryAcquireN(ctx context.Context, n int) (*Lease, error) {
 	return s.acquire(ctx, n, false)
 }
 
-// Do acquires one lease, calls f as InterProcessMutex.Do does, and releases it.
+// Do acquires one lease, calls f as InterProcessMutex.Do does, and releases the lease.
 func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Context) error) error {
 	return do(ctx, s, f)
 }
 
 // Participants returns the leases, in the order in which they were taken.
-// Leases beyond the limit belong to somebody in Java who waits, or were taken
-// before it was lowered. All others are marked as held by Participant.Holder.
-// Contenders of this library that wait are not in the list. Package inspect tells
-// who waits: see inspect.Walk, with inspect.WithSharedLimits.
+// Participant.Holder is true for the leases within the limit. A lease beyond the limit
+// belongs to a waiting Java process, or was taken before the limit was lowered. Waiting
+// contenders of this library are not in the list. Package inspect lists them: see
+// inspect.Walk, with inspect.WithSharedLimits.
 func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
 	if err := s.leases.Usable(); err != nil {
 		return nil, s.leases.ErrorOf("participants", err)
@@ -171,12 +171,12 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a seat.Attempt, n int) 
 		if c != nil || err != nil {
 			return c, err
 		}
-		_ = follow.Pause(ctx, s.leases.Client(), &vanished) // the next attempt says that ctx has ended
+		_ = follow.Pause(ctx, s.leases.Client(), &vanished) // if ctx has ended, the next attempt returns its error
 	}
 }
 
-// winOnce returns nothing if it has to be done again. It waits for the gate's
-// release: the node would be in the way of the next who tries.
+// winOnce returns nil and no error if it must be repeated. It waits for the release of
+// the gate: otherwise the node would block the next attempt.
 func (s *InterProcessSemaphore) winOnce(ctx context.Context, a seat.Attempt, n int) (h *seat.Hold, err error) {
 	gate, err := s.passGate(ctx, a)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *InterProcessSemaphore) winOnce(ctx context.Context, a seat.Attempt, n i
 	return s.take(ctx, gate, n, a)
 }
 
-// passGate waits for our turn at the gate.
+// passGate waits for this acquire's turn at the gate.
 func (s *InterProcessSemaphore) passGate(ctx context.Context, a seat.Attempt) (*seat.Lease, error) {
 	if err := s.gate.Ready(ctx); err != nil {
 		return nil, s.gate.OpError(err)
@@ -198,8 +198,8 @@ func (s *InterProcessSemaphore) passGate(ctx context.Context, a seat.Attempt) (*
 	return h.LeaseOf(ctx), nil
 }
 
-// take takes n leases at the open gate, and leaves that. It returns nothing if
-// the gate closed meanwhile, or the session ended.
+// take takes n leases while this acquire holds the gate. If the gate or the session is
+// lost meanwhile, it returns nil and no error.
 func (s *InterProcessSemaphore) take(
 	ctx context.Context, gate *seat.Lease, n int, a seat.Attempt,
 ) (h *seat.Hold, err error) {
@@ -220,9 +220,9 @@ func (s *InterProcessSemaphore) take(
 	return h, nil
 }
 
-// refuseTry refuses an attempt that does not wait by a look at the leases, if the
-// last attempt was in vain, too. It returns nil if the attempt has to pass the
-// gate.
+// refuseTry is for an attempt that does not wait. If the last attempt has failed,
+// refuseTry reads the leases and refuses the attempt if they are taken. It returns nil if
+// the attempt should pass the gate.
 func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a seat.Attempt, n int) error {
 	asked := &leasesAsked{n: n}
 	refusal := s.leases.LookFirst(ctx, s.wanted(asked), a)
@@ -232,8 +232,7 @@ func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a seat.Attempt, n
 	return s.refuse(ctx, refusal, asked)
 }
 
-// leasesAsked is how many leases an acquire asks for, and what it has read of
-// their limit.
+// leasesAsked is how many leases an acquire asks for, and the limit that it has read.
 type leasesAsked struct {
 	n, limit  int
 	limitRead bool
@@ -249,12 +248,12 @@ func (s *InterProcessSemaphore) wanted(asked *leasesAsked) seat.Wanted {
 	}}
 }
 
-// tooLow reports whether the limit is too low, whoever gives leases back.
+// tooLow reports whether the limit is too low, even if all leases were free.
 func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }
 
-// refuse returns the error of an acquire that was refused at the leases.
+// refuse returns the error of an acquire that did not get its leases.
 func (s *InterProcessSemaphore) refuse(ctx context.Context, r *seat.NotAdmitted, asked *leasesAsked) error {
-	seen := !r.Seen.IsZero()                                  // the leases, by this attempt
+	seen := !r.Seen.IsZero()                                  // this attempt has read the leases
 	if asked.tooLow() && (r.Err == nil || ctx.Err() != nil) { // ctx may end a moment after its copy
 		return s.leases.RefuseLimit(r, asked.n, asked.limit)
 	}

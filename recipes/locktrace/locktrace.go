@@ -7,57 +7,57 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// HookStartAcquire is a clienttrace.Hook that is called for every acquire and every
-// hold of a client. The goroutine of an acquire calls the AcquireTracer, and
-// HoldTracer.Context. A release calls HoldTracer.Ended before it returns, unless the
-// emitter has earlier calls of the same hold to make. The client's emitter makes all
-// other calls of a HoldTracer, in their order, and Ended after them if the release did
-// not. Client.Close waits for the emitter. Package framework has the rule for hooks.
+// HookStartAcquire is a clienttrace.Hook that is called for every acquire and every hold
+// of a client. The goroutine of an acquire calls the AcquireTracer, and
+// HoldTracer.Context. The client's emitter makes all other calls of a HoldTracer, in
+// order. There is one exception: a release calls HoldTracer.Ended directly, before it
+// returns, unless the emitter still has earlier calls of the same hold to make.
+// Client.Close waits for the emitter. Package framework has the rules for hooks.
 type HookStartAcquire interface {
-	// StartAcquire is called when an acquire begins, with its context. It
-	// returns the context for the rest of the acquire: ctx itself, or one that
-	// is derived from it. Nil stands for ctx. It also returns the tracer of the
-	// acquire, or nil. There is no call for an acquire that cannot be
-	// carried out, such as one with a bad path, or that re-enters a lock.
+	// StartAcquire is called when an acquire begins, with the context of the acquire. It
+	// returns the context for the rest of the acquire: ctx, or a context derived from it.
+	// Nil means ctx. It also returns the tracer of the acquire, or nil. StartAcquire is
+	// not called for an acquire that fails at once, for example because of an invalid
+	// path, or for an acquire that re-enters a lock.
 	StartAcquire(ctx context.Context, a Acquire) (context.Context, AcquireTracer)
 }
 
-// HookHoldEnded is a clienttrace.Hook for programs that need no more than the ends of
-// holds. HoldEnded is called once for each hold, after HoldTracer.Ended.
+// HookHoldEnded is a clienttrace.Hook for programs that need only the ends of holds.
+// HoldEnded is called once for each hold, after HoldTracer.Ended.
 type HookHoldEnded interface {
 	HoldEnded(a Acquire, h Hold, end HoldEnd)
 }
 
-// AcquireTracer receives the events of one acquire, from one goroutine at a time. Ended is
-// called once. If the lock was acquired, StartHold may follow, once. No other call
-// follows.
+// AcquireTracer receives the events of one acquire, from one goroutine at a time. Ended
+// is called once. If the lock was acquired, StartHold may follow, once. There are no
+// further calls.
 type AcquireTracer interface {
-	// Trace returns what others need to link to this acquire, or nil. It
-	// becomes the trace of the identity in the acquire's nodes.
+	// Trace returns the data that other processes need to link to this acquire, or nil.
+	// The acquire's nodes have it in their identity.
 	Trace() map[string]string
 
-	// QueuedLocally says that the acquire waits in the process and has no node
-	// yet: so many acquires of the same lock and client are ahead.
+	// QueuedLocally reports that the acquire waits in the process and has no node yet.
+	// The argument ahead counts the earlier acquires of the same lock and client.
 	QueuedLocally(ahead int)
 
-	// Queued says that the acquire has a node in the server's queue. There may
-	// be several, one after the other; a semaphore's acquire has one for its
+	// Queued reports that the acquire has a node in the server's queue. An acquire may
+	// have several nodes, one after the other; a semaphore's acquire has one node for its
 	// turn and one for each lease.
 	Queued(Queued)
 
-	// Waiting says that the acquire waits for a change of the contender right
-	// ahead. At a semaphore's leases it waits for all of them alike, and Ahead
-	// is zero.
+	// Waiting reports that the acquire waits for a change of the contender right ahead.
+	// An acquire that waits for a semaphore's leases waits for all their holders at once,
+	// and Ahead is zero.
 	Waiting(Waiting)
 
-	// Woken says that there was a change. Gone tells whether the contender
-	// right ahead has left.
+	// Woken reports a change. The argument gone is true if the contender right ahead has
+	// left.
 	Woken(gone bool)
 
-	// Abandoned says that the node is given up without a grant.
+	// Abandoned reports that the acquire gives up its node without a grant.
 	Abandoned(reason error)
 
-	// Ended says how the acquire ended.
+	// Ended reports how the acquire ended.
 	Ended(AcquireEnd)
 
 	// StartHold is called when the lock is held. It returns the tracer of the hold, or
@@ -65,44 +65,42 @@ type AcquireTracer interface {
 	StartHold(Hold) HoldTracer
 }
 
-// HoldTracer receives the events of one hold in their order, from one goroutine at a time.
-// Ended is called once. After that, only Overrun and the function that Overrun returns may
-// be called.
+// HoldTracer receives the events of one hold in order, from one goroutine at a time.
+// Ended is called once. After that, only Overrun and the function that Overrun returns
+// may be called.
 type HoldTracer interface {
-	// Context is called first. It returns the context for the lease's work: ctx itself,
-	// or one that is derived from it. Nil stands for ctx.
+	// Context is called first. It returns the context for the lease's work: ctx, or a
+	// context derived from it. Nil means ctx.
 	Context(ctx context.Context) context.Context
 
-	// Reentered says that an acquire under the lease's context got another
-	// lease of the same hold.
+	// Reentered reports that an acquire under the lease's context has re-entered: the
+	// hold has another lease.
 	Reentered()
 
-	// Revoked says that somebody has asked the holder to give the lock up, and
-	// that the holder knows.
+	// Revoked reports that the holder has received a request to give the lock up.
 	Revoked()
 
-	// Ended says how the hold ended.
+	// Ended reports how the hold ended.
 	Ended(HoldEnd)
 
-	// Overrun says that the work of a leader selector goes on although its
-	// leadership has ended, for longer than ten seconds. It returns a
-	// function that is called when the work has returned, or nil.
+	// Overrun reports that the work of a leader selector has continued for more than ten
+	// seconds after the end of its leadership. It returns a function that is called when
+	// the work has returned, or nil.
 	Overrun() (returned func())
 }
 
-// Acquire describes an acquire when it begins. The deadline is the
-// context's.
+// Acquire describes an acquire when it begins. The deadline is in the context.
 type Acquire struct {
-	Client *framework.Client // the view that the lock was made with
+	Client *framework.Client // the view with which the lock was made
 	Recipe string            // one of the Recipe constants
 	Name   string            // set by WithName; may be empty
-	Path   string            // the lock's path in that view; empty for a multi-lock
+	Path   string            // the lock's path in Client; empty for a multi-lock
 	Shared bool              // the read side of a read/write lock
-	Leases int               // a semaphore's leases, or a multi-lock's locks; else 1
-	Try    bool              // it does not wait for others
+	Leases int               // a semaphore's leases, or a multi-lock's locks; otherwise 1
+	Try    bool              // the acquire does not wait for other contenders
 }
 
-// The recipes, as tracers and log lines name them.
+// The recipes, by the names that tracers and log lines use.
 const (
 	RecipeMutex          = "mutex"
 	RecipeReadWriteLock  = "read_write_lock"
@@ -117,22 +115,22 @@ const (
 type Queued struct {
 	Node   string // the path of the acquire's node
 	Czxid  int64
-	Ahead  int // contenders before it
-	Length int // contenders, itself included
+	Ahead  int // the number of contenders before the acquire's node
+	Length int // the number of contenders, including the acquire's node
 }
 
-// Waiting is what an acquire waits for.
+// Waiting describes for which contenders an acquire waits.
 type Waiting struct {
-	Position int       // contenders before it
-	Ahead    Contender // right ahead
-	Holder   Contender // may be the same
+	Position int       // the number of contenders before it
+	Ahead    Contender // the contender right ahead
+	Holder   Contender // may be the same contender
 }
 
-// Contender is another contender, as far as its node was read.
+// Contender is another contender, described by its node.
 type Contender struct {
-	Node  string    // its name, in quotes if it cannot be printed; empty if it is not known
-	Data  []byte    // what the node says of its owner, clipped; for locks.ReadIdentity; shared: do not change it
-	Since time.Time // the time at which it queued, by the server's clock; zero if its node was not read
+	Node  string    // the node's name, quoted if it cannot be printed; empty if it is unknown
+	Data  []byte    // the node's data, clipped; for locks.ReadIdentity; shared: do not change it
+	Since time.Time // when it queued, by the server's clock; zero if its node was not read
 }
 
 // Outcome is how an acquire ended.
@@ -141,31 +139,31 @@ type Outcome string
 // The outcomes of an acquire.
 const (
 	Acquired    Outcome = "acquired"
-	NotAcquired Outcome = "not_acquired" // others were ahead of an acquire that does not wait
-	TimedOut    Outcome = "timeout"      // its context's deadline came first
-	Canceled    Outcome = "canceled"     // its context was cancelled first
+	NotAcquired Outcome = "not_acquired" // other contenders were ahead, and the acquire does not wait
+	TimedOut    Outcome = "timeout"      // the deadline of the acquire's context passed
+	Canceled    Outcome = "canceled"     // the acquire's context was cancelled
 	Failed      Outcome = "error"
 )
 
 // AcquireEnd is how an acquire ended.
 type AcquireEnd struct {
 	Outcome    Outcome
-	Err        error // the error that the caller gets
+	Err        error // the error that the caller receives
 	Token      int64 // the fencing token; 0 without a lock, and for a multi-lock
-	HandedOver bool  // the node belonged to the holder before, in this client
-	Downgraded bool  // a reader took over the place of its own client's writer
+	HandedOver bool  // the node belonged to an earlier holder in this client
+	Downgraded bool  // a reader took over the place of its client's writer
 }
 
 // Hold describes a held lock when the hold begins.
 type Hold struct {
-	Node  string // the path of its node, the first if there are several
+	Node  string // the path of the node; of the first if there are several
 	Token int64
 }
 
 // EndCause is why a hold ended.
 type EndCause string
 
-// The causes of the end of a hold. All but the first are losses.
+// The causes of the end of a hold. All except EndReleased are losses.
 const (
 	EndReleased     EndCause = "released"
 	EndSessionLost  EndCause = "session_lost"
@@ -176,12 +174,12 @@ const (
 	EndOther        EndCause = "other"
 )
 
-// HoldEnd is how a hold ended. A release ends it when the server has answered,
-// or when the client goes on with the deletion by itself.
+// HoldEnd describes how a hold ended. A hold that is released ends when the server has
+// answered, or when the client continues the deletion in the background.
 type HoldEnd struct {
 	Cause EndCause
 
-	// Err is the reason of a loss. For a release it says why a node may still
-	// be there: the client goes on with the deletion, or the server refuses it.
+	// Err is the reason of a loss. After a release, it says why a node may still exist:
+	// the client is still deleting it, or the server refuses to delete it.
 	Err error
 }

@@ -13,30 +13,30 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// State is what has become of a persistent node.
+// State is the state of a persistent node.
 type State int
 
-// The states that a Change tells of.
+// The states that a Change reports.
 const (
-	// Registered means that the node exists, and is ours. A Change has its
-	// path and czxid.
+	// Registered means that the node exists and belongs to this client. The Change has
+	// its path and czxid.
 	Registered State = iota + 1
 
-	// Lost means that the node is gone, or may be at any moment. The error says
-	// why: framework.ErrSessionLost, framework.ErrClosed, ErrNodeDeleted or
+	// Lost means that the node is gone, or may be gone at any moment. The error is the
+	// reason: framework.ErrSessionLost, framework.ErrClosed, ErrNodeDeleted or
 	// ErrNotTouched. The persistent node registers again by itself.
 	Lost
 
-	// Conflict means that somebody else's node is in the way. The error is a
+	// Conflict means that another client's node is in the way. The error is a
 	// *ConflictError.
 	Conflict
 
-	// Overwritten means that another client has written to the node, which is
-	// still registered. The persistent node writes its data again. If the other
-	// client keeps writing, the pauses between these writes grow to five seconds.
+	// Overwritten means that another client has written to the node, which is still
+	// registered. The persistent node writes its data again. If the other client keeps
+	// writing, the pauses between these writes grow to five seconds.
 	Overwritten
 
-	// Ended is the last Change. The error is PersistentNode.Err's.
+	// Ended is the last Change. The error is the result of PersistentNode.Err.
 	Ended
 )
 
@@ -52,31 +52,30 @@ func (s State) String() string {
 // Change is a transition of a persistent node.
 type Change struct {
 	State State
-	Path  string // the node's; empty for Ended
-	Czxid int64  // the node's, if it is or was ours; else 0
-	Err   error  // why; nil for Registered and Overwritten
+	Path  string // of the node; empty for Ended
+	Czxid int64  // of the node, if it belongs or belonged to this client; else 0
+	Err   error  // the reason; nil for Registered and Overwritten
 }
 
-// Registration is a node that exists and is ours.
+// Registration describes a node that exists and belongs to this client.
 type Registration struct {
-	// Path is the node's path, with the protection prefix and the sequence
-	// number, if it has them.
+	// Path is the path of the node, including any protection prefix and sequence number.
 	Path string
 
-	// Czxid is the id of the transaction that created the node. It grows each
-	// time that the node must be created anew.
+	// Czxid is the id of the transaction that created the node. It grows each time the
+	// node is re-created.
 	Czxid int64
 
-	// Session is the one in which the node was last seen. An ephemeral node
-	// ends with it: Session.Context ends before.
+	// Session is the session in which the node was last seen. An ephemeral node ends with
+	// its session; Session.Context ends before that.
 	Session *framework.Session
 }
 
-// WaitRegistered waits until the node is there and is ours, and returns it. If
-// ctx ends first, the error matches ctx.Err(), and says what it has waited for:
-// a *ConflictError, or the last error of the server or of an attempt to connect.
-// The node is created all the same when that is possible. If the persistent node
-// has ended, the error is Err's.
+// WaitRegistered waits until the node is registered, and returns its Registration. If ctx
+// ends first, the error matches ctx.Err() and includes the reason for the wait: a
+// *ConflictError, or the last error of the server or of a connection attempt. The client
+// keeps trying to create the node. If the persistent node has ended, the error is the
+// result of Err.
 func (n *PersistentNode) WaitRegistered(ctx context.Context) (Registration, error) {
 	r, err := n.waitRegistered(ctx)
 	return r, n.errorOf("wait registered", err)
@@ -93,17 +92,17 @@ func (n *PersistentNode) waitRegistered(ctx context.Context) (r Registration, er
 	return r, err
 }
 
-// Registration returns the node as it is now, and whether it is there and ours.
-// It does not contact the server. The answer may be old when it arrives: the
-// session's context knows.
+// Registration returns the node's current registration, and whether the node is
+// registered. It does not contact the server. The result may be outdated on return; to
+// learn that the registration has ended, use the session's context.
 func (n *PersistentNode) Registration() (Registration, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.registrationLocked()
 }
 
-// registrationLocked does not return an ephemeral node of a session that is
-// over, nor one whose time to live is, even if nobody has noted that yet.
+// registrationLocked never returns an ephemeral node whose session is over, or a node
+// whose time to live is over, even before the loss is recorded.
 func (n *PersistentNode) registrationLocked() (Registration, bool) {
 	if n.now == nil || n.failure != nil || n.whyPastLocked() != nil {
 		return Registration{}, false
@@ -111,14 +110,13 @@ func (n *PersistentNode) registrationLocked() (Registration, bool) {
 	return *n.now, true
 }
 
-// Changes returns how things stand now, if the node is registered or in
-// conflict, and then the transitions that follow this call, each of them once
-// and in order, until ctx ends or the persistent node has ended. The last one is
-// Ended, and comes with the error that Err returns.
+// Changes returns the current state, if the node is registered or in conflict, and then
+// every later transition, once and in order, until ctx ends or the persistent node has
+// ended. The last Change is Ended, together with the error that Err returns.
 //
-// A slow reader delays nobody and misses nothing; it only hears later. The
-// persistent node keeps in memory what a reader has not read yet, so a reader
-// should leave the loop when it stops reading.
+// A slow reader blocks nothing and misses nothing; it only receives changes later. The
+// persistent node keeps unread changes in memory, so leave the loop when you stop
+// reading.
 func (n *PersistentNode) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	now, log := n.present()
 	return func(yield func(Change, error) bool) {
@@ -134,15 +132,15 @@ func (n *PersistentNode) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	}
 }
 
-// present returns how things stand, as a reader of Changes is told, and the log
-// of what follows.
+// present returns the current state as the first changes of a reader, and the log of
+// later changes.
 func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
 	if n.client == nil { // not made by NewPersistentNode
 		return []Change{{State: Ended, Err: n.Err()}}, broadcast.New(Change{})
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notePastLocked() // a loss that is told later is none of this reader's
+	n.notePastLocked() // this reader must not receive an earlier loss
 	r, there := n.registrationLocked()
 	switch {
 	case n.failure != nil:
@@ -155,8 +153,8 @@ func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
 	return now, n.last
 }
 
-// tellLocked reports a change, once, to the readers of Changes, the hooks, the log, and
-// callers that wait. Nothing follows the end.
+// tellLocked reports a change once: to the readers of Changes, the hooks, the log, and
+// waiting calls. After Ended it reports nothing.
 func (n *PersistentNode) tellLocked(change Change) {
 	if n.failure != nil && change.State != Ended {
 		return
@@ -166,8 +164,8 @@ func (n *PersistentNode) tellLocked(change Change) {
 	n.life.Tell()
 }
 
-// end ends the persistent node, if nothing has ended it before. The keeper still
-// has to delete the node.
+// end ends the persistent node, if it has not ended yet. The keeper still has to delete
+// the node.
 func (n *PersistentNode) end(why error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -179,41 +177,39 @@ func (n *PersistentNode) end(why error) {
 	n.life.End(why)
 }
 
-// Done is closed when the persistent node has ended, for the reason that Err
-// returns.
+// Done is closed when the persistent node has ended. Err returns the reason.
 func (n *PersistentNode) Done() <-chan struct{} { return n.life.Over().Done() }
 
-// Err returns why the persistent node has ended, or nil if it has not. The
-// reasons are:
+// Err returns why the persistent node has ended, or nil if it has not. The reasons are:
 //
-//   - ErrClosed: it was shut down.
+//   - ErrClosed: the node was shut down.
 //   - framework.ErrClosed: the client was closed.
-//   - ErrConflict, in a *ConflictError: somebody else's node is in the way,
-//     and the policy is not to wait.
-//   - An error of the server that waiting does not cure, such as zk.ErrNoAuth
-//     if the client may not create the node, or not read what is at its path, or
-//     zk.ErrAuthFailed if the servers refuse the client's credentials.
+//   - ErrConflict, in a *ConflictError: another client's node is in the way, and the
+//     policy is not Wait.
+//   - A server's error that a retry would not cure: for example zk.ErrNoAuth if the client
+//     may not create the node or not read the node at its path, or zk.ErrAuthFailed if the
+//     servers refuse the client's credentials.
 //
-// Outages, losses of the session and servers in trouble do not end it. A
-// persistent node that has ended by itself deletes its node, as Shutdown does.
+// Outages, lost sessions and failing servers do not end it. A persistent node that has
+// ended by itself deletes its node, as Shutdown does.
 func (n *PersistentNode) Err() error {
 	if err := n.usable(); err != nil {
 		return n.errorOf("persistent node", err)
 	}
-	n.mu.Lock() // readers of Changes may have been told before the life is over
+	n.mu.Lock() // readers of Changes may see the end before the life is over
 	defer n.mu.Unlock()
 	return n.errorOf("persistent node", cmp.Or(n.failure, n.life.Err()))
 }
 
-// noteRegistered reports whether that is news. An answer may be handled after
-// its session has ended, and after the loss was told.
+// noteRegistered reports whether the registration is new. A reply may be handled after
+// its session has ended and the loss was reported.
 func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failure != nil || n.cfg.ephemeral() && r.Session.Context().Err() != nil {
 		return false
 	}
-	n.notePastLocked() // others may have found that it is past, and wait for its return
+	n.notePastLocked() // other callers may have seen the loss, and wait for the next registration
 	isNew := n.now == nil || n.now.Czxid != r.Czxid
 	if isNew {
 		n.loseLocked(ErrNodeDeleted)
@@ -225,8 +221,8 @@ func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
 	return isNew
 }
 
-// lost notes that the node with this czxid is gone. If it was replaced or lost
-// before, nothing happens.
+// lost records that the node with this czxid is gone. It does nothing if that node was
+// already replaced or lost.
 func (n *PersistentNode) lost(czxid int64, why error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -235,7 +231,7 @@ func (n *PersistentNode) lost(czxid int64, why error) {
 	}
 }
 
-// loseLocked notes that the node is gone, if there is one.
+// loseLocked reports the loss of the node, if one is registered.
 func (n *PersistentNode) loseLocked(why error) {
 	if was := n.now; was != nil {
 		n.now = nil
@@ -243,8 +239,8 @@ func (n *PersistentNode) loseLocked(why error) {
 	}
 }
 
-// notePast notes that the node is past, and so does notePastLocked. Those who
-// are called at that time, by AfterTrust or a timer, may be late.
+// notePast reports the loss of a node whose session or time to live is over. AfterTrust
+// and timers may call too late, so other methods check, too.
 func (n *PersistentNode) notePast() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -257,8 +253,8 @@ func (n *PersistentNode) notePastLocked() {
 	}
 }
 
-// whyPastLocked returns why a node that was there may be gone: its session is
-// over, or its time to live. Else, and if there was none, it returns nil.
+// whyPastLocked returns why a registered node may be gone: the session or the time to
+// live is over. Otherwise it returns nil.
 func (n *PersistentNode) whyPastLocked() error {
 	switch {
 	case n.now == nil:
@@ -271,13 +267,13 @@ func (n *PersistentNode) whyPastLocked() error {
 	return nil
 }
 
-// saw notes which node a read has found at the path; the czxid is 0 if there is none.
-// A registered node, or a rival, with another czxid is gone. saw reports whether the
+// saw records which node a read has found at the path; czxid is 0 if there is none. If
+// the czxid differs, the registered node or the rival is gone. saw returns true if the
 // registered node is gone.
 func (n *PersistentNode) saw(czxid int64) (isLost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.conflict != nil && n.conflict.Czxid != czxid { // the last error is why ours is not created from then on
+	if n.conflict != nil && n.conflict.Czxid != czxid { // from now on, the last error says why our node is missing
 		n.conflict = nil
 	}
 	n.notePastLocked()
@@ -288,7 +284,7 @@ func (n *PersistentNode) saw(czxid int64) (isLost bool) {
 	return true
 }
 
-// conflicts notes that somebody else's node is in the way, once for each.
+// conflicts reports that another client's node is in the way, once per node.
 func (n *PersistentNode) conflicts(with *ConflictError) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -298,14 +294,14 @@ func (n *PersistentNode) conflicts(with *ConflictError) {
 	}
 }
 
-// overwritten notes that somebody else has written to the node.
+// overwritten reports that another client has written to the node.
 func (n *PersistentNode) overwritten(path string, czxid int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tellLocked(Change{State: Overwritten, Path: path, Czxid: czxid})
 }
 
-// gaveUp is the error of a call whose context has ended.
+// gaveUp returns the error of a call whose context has ended.
 func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	if conflict := n.inConflict(); conflict != nil {
 		return fmt.Errorf("%w: %w", reason.OfContext(ctx), conflict)
@@ -313,10 +309,10 @@ func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	return n.keeping.GaveUp(ctx)
 }
 
-// LastError returns what the node has not got over yet: a *ConflictError, the last
-// error of a server, or why there is no connection. It is nil if there is
-// nothing. The calls that wait have it in their errors; it is for those who wait
-// for them. It does not contact the server.
+// LastError returns the problem that keeps the node from being registered or up to date:
+// a *ConflictError, the last error of a server, or the reason why there is no connection.
+// It is nil if there is no problem. LastError does not contact the server. Use it while a
+// call waits; calls that fail have the same error in theirs.
 func (n *PersistentNode) LastError() error {
 	if n.client == nil { // not made by NewPersistentNode
 		return nil
@@ -324,7 +320,7 @@ func (n *PersistentNode) LastError() error {
 	if conflict := n.inConflict(); conflict != nil {
 		return conflict
 	}
-	return n.keeping.Obstacle()
+	return n.keeping.WhyWaiting()
 }
 
 func (n *PersistentNode) inConflict() *ConflictError {

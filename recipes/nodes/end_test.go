@@ -48,7 +48,7 @@ func TestShutdownThatGivesUpNamesTheTrouble(t *testing.T) {
 		require.ErrorContains(t, err, "the node may still be there")
 		code, _ := framework.ServerCode(err)
 		require.EqualValues(t, zktest.ErrSystem, code, "%v", err)
-		require.Equal(t, 1, strings.Count(log.String(), "deletion of a persistent node is tried again after an error"))
+		require.Equal(t, 1, strings.Count(log.String(), "deletion of a persistent node is retried after an error"))
 		trouble.Remove()
 		require.NoError(t, n.Shutdown(w.Patience(t)))
 		require.Equal(t, "-", w.dataOf("/a"))

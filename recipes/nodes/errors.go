@@ -8,28 +8,26 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// Persistent nodes and groups return these errors together with package framework's,
-// or have them in a Change. Match them with errors.Is. A value that cannot be used is a
-// *framework.ConfigError and matches zk.ErrBadArguments; a path matches
-// zk.ErrInvalidPath.
+// Persistent nodes and groups return these errors and those of package framework, or
+// report them in a Change. Match them with errors.Is. The error for an invalid argument
+// is a *framework.ConfigError and matches zk.ErrBadArguments; the error for an invalid
+// path matches zk.ErrInvalidPath.
 var (
-	// ErrClosed is the error of a node that was shut down, and of a member that
-	// has left.
+	// ErrClosed means that Shutdown was called on the node, or Leave on the member.
 	ErrClosed = errors.New("persistent node closed")
 
-	// ErrInUse is the error of a second node of the same client and path before
-	// the first one's Shutdown.
+	// ErrInUse means that this client already has a persistent node at the path. Shut the
+	// first one down before you create the second.
 	ErrInUse = errors.New("another persistent node of this client has the path")
 
-	// ErrConflict means that somebody else's node is in the way; see
-	// ConflictError.
-	ErrConflict = errors.New("somebody else's node is in the way")
+	// ErrConflict means that another client's node is in the way; see ConflictError.
+	ErrConflict = errors.New("another client's node is in the way")
 
-	// ErrNodeDeleted means that somebody else deleted the node.
-	ErrNodeDeleted = errors.New("node was deleted by somebody else")
+	// ErrNodeDeleted means that another client deleted the node.
+	ErrNodeDeleted = errors.New("node was deleted by another client")
 
-	// ErrNotTouched means that a node with a time to live could not be touched
-	// for that long, so that the server may have deleted it.
+	// ErrNotTouched means that the persistent node could not touch its node for a whole
+	// time to live. The server may have deleted the node.
 	ErrNotTouched = errors.New("node was not touched within its time to live")
 )
 
@@ -38,15 +36,15 @@ var (
 type ConflictError struct {
 	Path    string
 	Session int64     // the id of the session that owns the node; 0 if it is not ephemeral
-	Czxid   int64     // the node's
-	Since   time.Time // the time of the node's creation, by the server's clock
+	Czxid   int64     // of the node
+	Since   time.Time // when the node was created, by the server's clock
 
-	// Data is what the node said when it was found, which may say whose it is.
-	// It is nil if it could not be read. It is shared: do not change it.
+	// Data is the node's data when the client found it, and may identify the owner. It is
+	// nil if the client could not read it. It is shared: do not change it.
 	Data []byte
 }
 
-// Error names the node's owner, and says since when the node is there.
+// Error names the session that owns the node, and when the node was created.
 func (e *ConflictError) Error() string {
 	owner := "no session"
 	if e.Session != 0 {

@@ -11,10 +11,9 @@ import (
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
-// Group is a set of members, each of which has an id and a payload: Curator's
-// group of GroupMembers. A Group may be used to join, and to see who has
-// joined; observers do not join. It has no goroutine and need not be closed. It
-// is safe for concurrent use.
+// Group is a set of members, each with an id and a payload: Curator's group of
+// GroupMembers. Use a Group to join, or to see who has joined without joining. A Group
+// has no goroutine and need not be closed. It is safe for concurrent use.
 //
 //	group := nodes.NewGroup(client, "/workers")
 //	member, err := group.Join(ctx, "w-1", []byte("10.0.0.7:8080"))
@@ -29,32 +28,32 @@ import (
 //		share(view.Members)
 //	}
 //
-// The members are the children of the path, ephemeral and named by their ids:
-// the nodes of Java Curator's GroupMember. A child that somebody else has made
+// The members are the children of the path. They are ephemeral and named by their ids,
+// like the nodes of Java Curator's GroupMember. A child that another program has created
 // counts as a member.
 type Group struct {
 	client *framework.Client
 	path   string
 
 	mu   sync.Mutex                   // protects the following field
-	mine map[string][]*PersistentNode // the members that have joined here, by id; remove removes one that is gone
+	mine map[string][]*PersistentNode // members that joined through this Group, by id; remove deletes them
 }
 
-// NewGroup returns a group, without contacting the server. A client or a path
-// that cannot be used is an error of every call.
+// NewGroup returns a group, without contacting the server. If the client is nil or the
+// path is invalid, every call returns an error.
 func NewGroup(c *framework.Client, path string) *Group {
 	return &Group{client: c, path: path, mine: map[string][]*PersistentNode{}}
 }
 
-// Join makes this process a member, until Leave: the member's node is a
-// PersistentNode. Join waits until it is there. If it fails, or ctx ends first,
-// there is no member, and what was begun is undone in the background.
+// Join makes this process a member until Leave. The member's node is a PersistentNode,
+// and Join waits until the node exists. If Join fails, or ctx ends first, there is no
+// member, and the client deletes in the background what it has created.
 //
-// The id is the name of a child. One that exists already is a conflict, for
-// which Join waits; see WithConflictPolicy. To join again with an id of this
-// client is ErrInUse. The payload is copied. If it is nil, the node says who
-// the member is instead: see Member.Identity. WithMode, WithProtection and
-// WithTTL cannot be used.
+// The id is the name of a child. If another client has a child with the same name, the
+// nodes are in conflict, and Join waits; see WithConflictPolicy. A second Join with the
+// same id in this client returns ErrInUse. The payload is copied. If the payload is nil,
+// the node identifies the process instead: see Member.Identity. WithMode, WithProtection
+// and WithTTL cannot be used.
 func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Option) (*GroupMember, error) {
 	if err := g.usable(); err != nil {
 		return nil, g.errorOf("join", err)
@@ -71,7 +70,7 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	}
 	node := newNode(g.client, znode.Join(g.path, id), payload, cfg)
 	node.whenGone = func() { g.remove(id, node) }
-	g.add(id, node) // others may see the node as soon as it starts
+	g.add(id, node) // other clients may see the node as soon as it starts
 	if err := node.start(); err != nil {
 		g.remove(id, node)
 		return nil, node.errorOf("join", err)
@@ -86,14 +85,14 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	return m, nil
 }
 
-// suitsMembers reports whether the node can be a member's: its name is the id,
-// and it ends with the session.
+// suitsMembers reports whether the node can be a member's: the id is its name, and it
+// ends with the session.
 func (c *config) suitsMembers() bool {
 	return c.mode == framework.Ephemeral && !c.protected
 }
 
-// add notes a node of ours. One with the same id may be about to go, and Joins
-// that race add nodes that never start.
+// add records a node of this Group. An earlier node with the same id may be about to
+// vanish, and concurrent Joins add nodes that never start.
 func (g *Group) add(id string, node *PersistentNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -109,8 +108,8 @@ func (g *Group) remove(id string, node *PersistentNode) {
 	}
 }
 
-// isOwn reports whether a node with this id and owner is of a member that has joined
-// through this Group and whose node is not gone.
+// isOwn reports whether the node with this id and owner belongs to a member that has
+// joined through this Group and whose node still exists.
 func (g *Group) isOwn(id string, owner int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,18 +130,18 @@ func (g *Group) errorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: g.path, Err: err}
 }
 
-// GroupMember is a membership of this process. The zero GroupMember cannot be
-// used: Group.Join makes one.
+// GroupMember is a membership of this process. Group.Join returns one; the zero
+// GroupMember cannot be used.
 type GroupMember struct {
 	id   string
 	node *PersistentNode
 }
 
-// ID returns the id that the member has joined with.
+// ID returns the id with which the member joined.
 func (m *GroupMember) ID() string { return m.id }
 
-// Node returns the member's node: what becomes of the membership is told by its
-// Changes, Registration and Done.
+// Node returns the member's node. Its Changes, Registration and Done report what happens
+// to the membership.
 func (m *GroupMember) Node() *PersistentNode { return m.node }
 
 // Update replaces the member's payload; see PersistentNode.Set.
@@ -151,9 +150,9 @@ func (m *GroupMember) Update(ctx context.Context, payload []byte) error {
 }
 
 // Leave ends the membership and deletes the member's node, as PersistentNode.Shutdown
-// does. In an outage, Leave returns an error when ctx or the connection timeout is
-// over, and the client deletes the node in the background; see "How a call ends a
-// node" in the index of the recipes.
+// does. In an outage, Leave returns an error when ctx or the connection timeout is over,
+// and the client deletes the node in the background; see "How a call ends a node" in the
+// index of the recipes.
 func (m *GroupMember) Leave(ctx context.Context) error {
 	return m.node.errorOf("leave", m.node.shutdown(ctx))
 }

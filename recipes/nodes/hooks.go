@@ -11,10 +11,10 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// HookNodeStarted is a clienttrace.Hook that is called for every persistent node of
-// a client, and so for every member of a group.
+// HookNodeStarted is a clienttrace.Hook that is called for every persistent node of a
+// client, and so for every member of a group.
 //
-// NodeStarted is called when a node is started, and returns the tracer of its
+// NodeStarted is called when a node is started. It returns a tracer for the node's
 // changes, or nil. The client's emitter makes all calls for a node.
 type HookNodeStarted interface {
 	NodeStarted(start NodeStart) NodeTracer
@@ -22,43 +22,44 @@ type HookNodeStarted interface {
 
 var hookNodeStarted = framework.NewHookKind[HookNodeStarted]()
 
-// NodeStart says which persistent node was started, and when.
+// NodeStart describes the persistent node that was started.
 type NodeStart struct {
 	Client *framework.Client
-	Path   string          // the path that NewPersistentNode was given: unique nodes have longer names
+	Path   string          // the argument of NewPersistentNode; the name of a unique node is longer
 	Node   *PersistentNode // for its Registration and LastError
 	Time   time.Time
 }
 
-// NodeTracer receives every Change of a persistent node, in order. The last one is Ended.
+// NodeTracer receives every Change of a persistent node, in order. The last Change is
+// Ended.
 type NodeTracer interface {
 	NodeChanged(change TracedChange)
 }
 
-// TracedChange is a Change as a NodeTracer receives it.
+// TracedChange is a Change with what a NodeTracer needs beyond it.
 type TracedChange struct {
 	Change
 	Time    time.Time
-	Again   bool  // for Registered: the node was registered before
+	Again   bool  // for Registered: the node was registered earlier, too
 	Session int64 // for Registered: the id of the node's session
 }
 
-// kinds are the lines in the log about changes.
+// kinds are the log lines for changes.
 var kinds = map[State]event.Kind{
 	Registered:  {Info: "persistent node registered"},
 	Lost:        {Warn: "persistent node lost"},
 	Conflict:    {Warn: "persistent node is in conflict with another node"},
-	Overwritten: {Warn: "persistent node was written by somebody else"},
+	Overwritten: {Warn: "persistent node was overwritten by another client"},
 	Ended:       {Warn: "persistent node ends"},
 }
 
 var eventRefused = event.Kind{Warn: "persistent node is refused, and will be retried after a pause"}
 
-// emitLocked reports a change to hooks and log. The log has no line of what the user has
-// wanted.
+// emitLocked reports a change to hooks and log. A change that the user asked for is not
+// logged.
 func (n *PersistentNode) emitLocked(change Change) {
 	kind, cause := kinds[change.State], change.Err
-	var attrs []slog.Attr // they replace the cause
+	var attrs []slog.Attr // attributes that replace the cause
 	switch change.State {
 	case Registered:
 		attrs = []slog.Attr{event.Session(n.now.Session.ID())}
@@ -74,7 +75,7 @@ func (n *PersistentNode) emitLocked(change Change) {
 	n.events.At(cmp.Or(change.Path, n.path)).Emit(kind, cause, attrs...)
 }
 
-// tellStarted tells the client's hooks of the node.
+// tellStarted calls the client's hooks when the node starts.
 func (n *PersistentNode) tellStarted() {
 	start := NodeStart{Client: n.client, Path: n.path, Node: n, Time: time.Now()}
 	n.events.Emit(event.Kind{Hook: event.Call(hookNodeStarted, func(h HookNodeStarted) {
@@ -84,7 +85,7 @@ func (n *PersistentNode) tellStarted() {
 	})}, nil)
 }
 
-// hookLocked tells the tracers of a change.
+// hookLocked returns the hook that reports a change to the tracers.
 func (n *PersistentNode) hookLocked(change Change) event.Hook {
 	traced := TracedChange{Change: change, Time: time.Now()}
 	if change.State == Registered {

@@ -17,39 +17,38 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// keeper is the goroutine of a persistent node, with what no other goroutine
-// reads.
+// keeper is the goroutine of a persistent node, together with the state that only this
+// goroutine reads.
 type keeper struct {
 	*PersistentNode
-	before *PersistentNode // another node of the path, which goes before ours is created; or nil
+	before *PersistentNode // an earlier node of this path that must be gone first; or nil
 
-	session    *framework.Session // the one of the last look at the node
-	base       string             // the path to create; a sequential node gets a number behind it
-	node       string             // the path of the node; empty while a number is not known
-	watch      *framework.Watch   // of the last look; nil before that
-	doubt      bool               // a request of ours may be applied, or may be yet
-	mayBeThere bool               // a request may have made the node, or written to it
-	unanswered *payload           // of the last request whose reply was lost; or nil
+	session    *framework.Session // the session of the last read
+	base       string             // the path to create; the server appends the number of a sequential node
+	node       string             // the path of the node; empty while its number is unknown
+	watch      *framework.Watch   // of the last read; nil before the first
+	doubt      bool               // a request without a reply may have been applied, or may still be applied
+	mayBeThere bool               // a request may have created the node, or written to it
+	unanswered *payload           // the data of the last request whose reply was lost; or nil
 
-	// The node as we have left it.
+	// The node after our last write.
 	czxid   int64
 	version int32
-	clean   bool // it has the data of the field have, if it still has this czxid and version
+	clean   bool // if czxid and version are unchanged, the node has the data in the field have
 
-	settledOnce bool          // it was registered before
-	avoided     versions      // a late request compares one of them
+	settledOnce bool          // the node was registered before
+	avoided     versions      // versions that a late request may compare
 	refusedFor  time.Duration // the last pause after a refusal
 	hungUp      hungUp        // data on which servers hang up
 	repairs     pauses.Growing
-	surprises   pauses.Growing // the tree was not as we had just seen it
+	surprises   pauses.Growing // pauses after the tree has changed since the last read
 	touched     touches
-	takeBack    func() // keeps the loss of the session from being told
+	takeBack    func() // cancels the report of the session's loss
 }
 
-// newKeeper returns the keeper of a node, with its two loops: the first keeps the
-// node, and the second deletes it. The client does not repeat their requests:
-// whoever owns the path may have changed since the first attempt, so we look
-// before we ask again.
+// newKeeper returns the keeper of a node, with its two loops: the first keeps the node,
+// and the second deletes it. The client does not repeat their requests: after a lost
+// reply, the owner of the path may have changed, so the loop re-reads the node first.
 func newKeeper(n, before *PersistentNode) *keeper {
 	k := &keeper{
 		PersistentNode: n, before: before,
@@ -63,12 +62,12 @@ func newKeeper(n, before *PersistentNode) *keeper {
 	k.keeping.Client, k.removal.Client = n.client, n.client
 	k.keeping.What, k.removal.What = "persistent node", "deletion of a persistent node"
 	k.keeping.About, k.removal.About = about, about
-	k.keeping.Ends, k.keeping.Outlasts = isConflict, k.retriesRefusal
-	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
+	k.keeping.Ends, k.keeping.Survives = isConflict, k.retriesRefusal
+	k.removal.Survives = follow.RefusedCredentials // no other process depends on the node now
 	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
 	k.keeping.Tell = func(err error) {
 		if err != nil {
-			k.notePast() // a timer stands still while the machine is suspended
+			k.notePast() // a timer stops while the machine is suspended
 		}
 	}
 	return k
@@ -82,7 +81,7 @@ func (k *keeper) run(ctx context.Context) error {
 	return k.keeping.Run(ctx)
 }
 
-// finish deletes the node. That takes until there is a connection.
+// finish deletes the node. It waits for a connection, however long that takes.
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()
@@ -91,27 +90,27 @@ func (k *keeper) finish(reason error) {
 	n.end(reason)
 	leftover := k.remove(framework.Extend(n.client).Context())
 	if k.before != nil {
-		<-k.before.life.Gone() // a third node of the path has to wait for it, too
-		k.before = nil         // it would keep a chain of nodes in memory
+		<-k.before.life.Gone() // a third node of the path must wait for it, too
+		k.before = nil         // keeping it would chain all earlier nodes in memory
 	}
 	pathsInUse.leave(n)
-	if n.whenGone != nil && n.life.UnlessWanted(leftover) == nil { // a node that stays is not listed as another's
+	if n.whenGone != nil && n.life.UnlessWanted(leftover) == nil { // until then, the node is listed as own
 		n.whenGone()
 	}
 	n.noteGone(leftover)
 }
 
-// noteGone notes the end of the removal.
+// noteGone records the end of the removal.
 func (n *PersistentNode) noteGone(leftover error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.now, n.leftover = nil, leftover
-	n.late = slices.DeleteFunc(n.late, lateCreate.isPast) // the removal has seen these
+	n.late = slices.DeleteFunc(n.late, lateCreate.isPast) // the removal has covered these
 }
 
 func isConflict(err error) bool { return reason.Is(err, ErrConflict) }
 
-// once returns a look whose operations are not repeated.
+// once returns a read whose operations are not repeated.
 func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(context.Context, *framework.Session) error {
 	return func(ctx context.Context, s *framework.Session) error {
 		isNew := k.session != s
@@ -120,8 +119,8 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 	}
 }
 
-// hold looks after the node once. In a new session, it may create the node
-// first.
+// hold checks the node once. In a new session, hold may create the node before the first
+// read.
 func (k *keeper) hold(ctx context.Context, isNew bool) error {
 	if isNew && k.isProbablyMissing() {
 		k.clean = false
@@ -132,14 +131,14 @@ func (k *keeper) hold(ctx context.Context, isNew bool) error {
 	return k.step(ctx)
 }
 
-// isProbablyMissing reports whether to create the node in a new session without
-// looking for it first.
+// isProbablyMissing reports whether to create the node in a new session without reading
+// it first.
 func (k *keeper) isProbablyMissing() bool {
 	mayHaveNumber := k.node == "" && k.doubt
 	return !mayHaveNumber && (k.cfg.ephemeral() || !k.settledOnce)
 }
 
-// step looks at the node, and does what is to be done next.
+// step reads the node, and takes the next action.
 func (k *keeper) step(ctx context.Context) error {
 	if err := k.catchUp(ctx); err != nil {
 		return err
@@ -151,7 +150,7 @@ func (k *keeper) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wasLeft := k.clean // a node with a time to live need not be registered yet
+	wasLeft := k.clean // a node with a time to live may not be registered yet
 	k.clean = wasLeft && stat.Czxid == k.czxid
 	if isLost := k.saw(stat.Czxid); isLost || wasLeft && !k.clean {
 		if err := k.repairs.Wait(ctx); err != nil {
@@ -172,9 +171,9 @@ func (k *keeper) step(ctx context.Context) error {
 	return k.attend(ctx, stat)
 }
 
-// look looks at the node, with a watch that does not end with ctx. If ctx ends
-// because the node is to be deleted, the deletion uses the watch up, and no
-// request has to remove it. The stat of a node that is missing is zero.
+// look reads the node with a watch that survives ctx. If ctx ends because the node is to
+// be deleted, the deletion triggers the watch, and no request is needed to remove it. If
+// the node is missing, the Stat is zero.
 func (k *keeper) look(ctx context.Context) (*zk.Stat, error) {
 	k.stopWatching()
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -200,20 +199,21 @@ func (k *keeper) stopWatching() {
 	}
 }
 
-// verdict says whose a node is.
-type verdict int
+// ownership is the owner of a node, from this keeper's view.
+type ownership int
 
 const (
-	missing verdict = iota
+	missing ownership = iota
 	ours
-	former // it belongs to an earlier session of ours, and is about to vanish
+	former // an earlier session of this client owns it; it is about to vanish
 	foreign
 )
 
-// whose says whose a node is. An ephemeral node belongs to its session. Any other node
-// is ours if we have made it or written to it, or if its data are claimed. To describe
-// another client's node, whose reads it, and may find that the node is gone.
-func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictError, error) {
+// whose returns who owns a node. The session identifies the owner of an ephemeral node.
+// Any other node is ours if this keeper created it or wrote to it, or if its data is
+// claimed. To describe another client's node, whose reads the data, and may find that the
+// node is gone.
+func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (ownership, *ConflictError, error) {
 	ephemeral, owner := k.cfg.ephemeral(), stat.EphemeralOwner
 	mayBeClaimed := !ephemeral && isOwnerless(owner)
 	switch {
@@ -224,7 +224,7 @@ func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictEr
 	case ephemeral && k.owners.Has(owner):
 		return former, nil, nil
 	}
-	k.avoided.note(stat) // also if it goes before it is read: requests of its owner may come late
+	k.avoided.note(stat) // even if the next read fails: requests of the owner may arrive late
 	data, now, err := k.client.Get(ctx, k.node)
 	switch {
 	case reason.Is(err, zk.ErrNoNode), err == nil && now.Czxid != stat.Czxid:
@@ -237,15 +237,14 @@ func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictEr
 	return foreign, &ConflictError{Path: k.node, Session: owner, Czxid: stat.Czxid, Since: timeOf(stat.Ctime), Data: data}, nil
 }
 
-// isOwnerless reports whether a node is not ephemeral. Servers put the time to
-// live of a node into the field for its owner (EphemeralType).
+// isOwnerless reports whether a node is not ephemeral. For a node with a time to live,
+// servers store the time in the field of the owner (EphemeralType).
 func isOwnerless(owner int64) bool { return owner == 0 || uint64(owner)>>56 == 0xff }
 
-// timeOf returns the time of a Stat's field.
+// timeOf converts a time field of a Stat.
 func timeOf(millis int64) time.Time { return time.UnixMilli(millis) }
 
-// contend decides what follows a conflict. It returns nil when it is time to
-// look again.
+// contend handles a conflict. It returns nil when the node should be read again.
 func (k *keeper) contend(ctx context.Context, rival *ConflictError, stat *zk.Stat) error {
 	k.conflicts(rival)
 	switch {
@@ -260,8 +259,8 @@ func (k *keeper) contend(ctx context.Context, rival *ConflictError, stat *zk.Sta
 	return err
 }
 
-// attend looks after a node that is ours. It returns nil when it is time to
-// look again.
+// attend maintains the client's own node. It returns nil when the node should be read
+// again.
 func (k *keeper) attend(ctx context.Context, stat *zk.Stat) error {
 	if k.clean && stat.Version != k.version {
 		k.overwritten(k.node, stat.Czxid)
@@ -288,8 +287,8 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat) error {
 	return nil
 }
 
-// waitForNews returns nil when the node was changed, has to be changed, or has
-// to be touched, and when data that servers hang up on is due again.
+// waitForNews returns nil when the node has changed, should get new data, or is due for a
+// touch, and when data on which servers hang up is due again.
 func (k *keeper) waitForNews(ctx context.Context, czxid int64) error {
 	var due, again <-chan time.Time
 	if k.cfg.ttl > 0 {
@@ -312,8 +311,8 @@ func (k *keeper) waitForNews(ctx context.Context, czxid int64) error {
 	}
 }
 
-// settle notes that the node is there and ours. One with a time to live has to be
-// touched first.
+// settle notes that the node is registered. A node with a time to live must be touched
+// first.
 func (k *keeper) settle(czxid int64) {
 	if k.cfg.ttl > 0 && !k.isTouched(czxid) {
 		return
@@ -326,27 +325,26 @@ func (k *keeper) settle(czxid int64) {
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
 }
 
-// registered notes that the node is there, and is ours.
+// registered reports that the node exists and belongs to this client.
 func (k *keeper) registered(r Registration) {
 	if !k.noteRegistered(&r, k.touched.until) || !k.cfg.ephemeral() {
 		return
 	}
 	k.takeBack()
-	// Not under the mutex: a session that is over calls the function at once.
+	// Not under the mutex: AfterTrust calls the function at once if the session is over.
 	n, session := k.PersistentNode, r.Session
 	stop := session.AfterTrust(session.Context(), func() { n.lost(r.Czxid, context.Cause(session.Context())) })
 	k.takeBack = func() { stop() }
 }
 
-// remove deletes the node, if it is ours, however long that takes. It returns
-// why the node may still be there: the server's refusal, or that the client was
-// closed.
+// remove deletes the node, if it is ours, however long that takes. If the node may still
+// exist, it returns the reason: the server's refusal, or that the client was closed.
 func (k *keeper) remove(ctx context.Context) error {
 	defer k.stopWatching()
 	if k.cfg.ttl > 0 || !k.mayBeThere {
 		return nil
 	}
-	if !k.settledOnce && k.cfg.claim == nil { // nothing but the data says that the node is ours
+	if !k.settledOnce && k.cfg.claim == nil { // only the data can show that the node is ours
 		k.cfg.claim = func(data []byte) bool { return k.unanswered != nil && bytes.Equal(data, k.unanswered.data) }
 	}
 	if err := k.removal.Run(ctx); err == nil || ctx.Err() == nil && !reason.Is(err, framework.ErrClosed) {
@@ -355,9 +353,9 @@ func (k *keeper) remove(ctx context.Context) error {
 	return framework.ErrClosed
 }
 
-// removeOnce deletes the node, if it is ours. ZooKeeper's delete asks for
-// nothing but the version. In between, nobody can put another node in the place
-// of ours but somebody who deletes ours.
+// removeOnce deletes the node, if it is ours. ZooKeeper's delete compares only the
+// version. Between the read and the delete, another client's node can take the place of
+// ours only if a client deletes ours.
 func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 	if err := k.catchUp(ctx); err != nil {
 		return err

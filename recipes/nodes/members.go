@@ -19,27 +19,27 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Member is a member of a group, as its node says.
+// Member is a member of a group, read from its node.
 type Member struct {
 	ID      string
-	Path    string    // its node's
+	Path    string    // the path of its node
 	Payload []byte    // shared: do not change it
 	Session int64     // the id of its session; 0 for a node that is not ephemeral
 	Czxid   int64     // the id of the transaction that created its node
 	Mzxid   int64     // the id of the transaction that last changed the payload
-	Since   time.Time // the time of its node's creation, by the server's clock
+	Since   time.Time // when its node was created, by the server's clock
 	Self    bool      // the member has joined through this Group
 
-	// Unreadable says that the client may not read the node, or that a server has
-	// failed to read it. The member then has nothing but the ID and the Path.
+	// Unreadable says that the client may not read the node, or that a server failed to
+	// read it. Only ID and Path are set then.
 	Unreadable bool
 }
 
-// Identity returns who the member is, if it has joined without a payload. Any
-// other payload is a foreign identity.
+// Identity returns the identity of a member that joined without a payload. Any other
+// payload is a foreign identity.
 func (m Member) Identity() locks.Identity { return locks.ReadIdentity(m.Payload) }
 
-// memberOf returns the member of a node that was read.
+// memberOf returns the member that a node describes.
 func (g *Group) memberOf(path string, data []byte, stat *zk.Stat) Member {
 	_, id := znode.Split(path)
 	return Member{
@@ -55,21 +55,21 @@ func unreadable(path string) Member {
 
 func byID(a, b Member) int { return strings.Compare(a.ID, b.ID) }
 
-// memberReads is the number of nodes that are read at once, if not with one
+// memberReads is how many nodes are read concurrently if they cannot be read with one
 // request.
 const memberReads = 32
 
-// Members returns the members now, ordered by their ids. A group that no client
-// has ever joined has none. A member that leaves meanwhile may be left out. A member
+// Members returns the current members, ordered by their ids. A group that no client has
+// ever joined is empty. A member that leaves during the call may be missing. A member
 // whose session is lost, or whose Leave is not carried out yet, is listed until the
 // servers delete its node.
 //
-// The members are those that the client's server knows. A server that lags behind
-// the others still lists a member that has left, and does not list one yet that has
-// joined at another server, also if its Join has returned. For a list that has all
-// that was complete before the call, call Sync first, both inside
-// framework.Client.InSession; Sync says which exceptions remain, and SyncQuorum has
-// none.
+// The list comes from the client's server, which may lag behind the others. It may then
+// still list a member that has left. It may also miss a member that has joined at another
+// server, even after Join has returned there. For a list that includes everything that
+// was complete before the call, call Sync first, and make both calls inside
+// framework.Client.InSession. The documentation of Sync names the remaining exceptions;
+// SyncQuorum has none.
 func (g *Group) Members(ctx context.Context) ([]Member, error) {
 	members, err := g.members(ctx)
 	return members, g.errorOf("members", err)
@@ -104,33 +104,33 @@ func (g *Group) members(ctx context.Context) ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(m Member) bool { return m.Path == "" }) // those that are gone
+	all = slices.DeleteFunc(all, func(m Member) bool { return m.Path == "" }) // members that are gone
 	slices.SortFunc(all, byID)
 	return all, nil
 }
 
-// View is a group at one time, and what has changed since the view before.
+// View is a group at one time, with the changes since the previous view.
 type View struct {
 	Members []Member // all of them, ordered by their ids
 
-	// Joined, Updated and Left are the differences to the view before. In the
-	// first view, all members have joined. A member whose node was replaced
-	// has left and joined; of one that has left, the last payload is told.
+	// Joined, Updated and Left are the differences from the previous view. In the first
+	// view, all members have joined. A member whose node was replaced has left and
+	// joined. A member in Left has its last known payload.
 	Joined, Updated, Left []Member
 }
 
-// Changes returns the group as it is now, and then each time that it has
-// changed, until ctx ends. The first view comes at once, also if the group is
-// empty. If several changes come while the caller is busy, one view has them
-// all: a slow caller misses no last state, and holds up nothing.
+// Changes returns the group as it is now, and again after each change, until ctx ends.
+// The first view comes at once, even if the group is empty. If the group changes several
+// times while the caller is busy, one view has all the changes: a slow caller never
+// misses the latest state and never blocks the client.
 //
-// Each view is the group as of one transaction. The loop has a cache.Cache of the
-// group, with one watch at the server, and closes the cache when it ends. There is no
-// new view during an outage, nor while servers fail to list the group or refuse the
-// client's credentials. If a server fails to read one member, the next view has that
-// member as Unreadable. If the server refuses to list the group, for lack of rights for
-// example, or if the client is closed, the loop ends with an error in the second value.
-// The end of ctx is no error.
+// Each view is the group as of one transaction. The loop has a cache.Cache of the group,
+// with one watch at the server, and closes the cache when the loop ends. There is no new
+// view during an outage, or while servers fail to list the group or refuse the client's
+// credentials. If a server fails to read one member, the next view has that member as
+// Unreadable. If the server refuses to list the group, for lack of rights for example, or
+// if the client is closed, the loop ends with an error in the second value. The end of
+// ctx is no error.
 func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 	return func(yield func(View, error) bool) {
 		all, last, told := map[string]Member{}, []Member(nil), false
@@ -146,7 +146,7 @@ func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 			now := g.take(all, step)
 			view := difference(last, now)
 			isNews := !told || len(view.Joined)+len(view.Updated)+len(view.Left) > 0
-			if !step.Synced || refusal != nil || !isNews { // without the list, nothing is known
+			if !step.Synced || refusal != nil || !isNews { // without the list, the members are unknown
 				continue
 			}
 			told, last = true, now
@@ -157,7 +157,8 @@ func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 	}
 }
 
-// steps returns the steps of a cache of the group, which ends with the loop.
+// steps returns the steps of a cache of the group. The cache is closed when the loop
+// ends.
 func (g *Group) steps(ctx context.Context) iter.Seq2[cache.Step, error] {
 	return func(yield func(cache.Step, error) bool) {
 		err := g.usable()
@@ -174,8 +175,8 @@ func (g *Group) steps(ctx context.Context) iter.Seq2[cache.Step, error] {
 	}
 }
 
-// take takes what a step has changed, and returns all members after it. Those that
-// cannot be read are not among the nodes.
+// take applies a step's changes, and returns all members after it. Members that cannot be
+// read are not among the nodes.
 func (g *Group) take(all map[string]Member, step cache.Step) []Member {
 	for _, ch := range step.Changes {
 		switch {
@@ -195,8 +196,8 @@ func (g *Group) take(all map[string]Member, step cache.Step) []Member {
 	return now
 }
 
-// difference returns the view of now, after one with the members before. Both
-// are ordered by ids.
+// difference returns the view of the members now, given the members before. Both are
+// ordered by ids.
 func difference(before, now []Member) View {
 	v := View{Members: slices.Clone(now)}
 	for len(before) > 0 || len(now) > 0 {
@@ -213,7 +214,7 @@ func difference(before, now []Member) View {
 	return v
 }
 
-// compare notes what has become of a member that is in both views.
+// compare records the changes of a member that is in both views.
 func (v *View) compare(before, now Member) {
 	switch {
 	case before.Czxid != now.Czxid && before.Czxid != 0 && now.Czxid != 0:

@@ -11,29 +11,29 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Option configures a PersistentNode or a member of a Group. An option that does
-// not suit the kind of node is an error of NewPersistentNode, or of Join.
+// Option configures a PersistentNode or a member of a Group. NewPersistentNode and Join
+// return an error for an option that does not suit the kind of node.
 type Option func(*config)
 
-// ConflictPolicy says what to do about somebody else's node with the same path.
-// See WithConflictPolicy.
+// ConflictPolicy says what to do about another client's node at the same path. See
+// WithConflictPolicy.
 type ConflictPolicy int
 
-// The policies for conflicts. A node is somebody else's if neither the present
-// session of the client nor a former one of this persistent node owns it.
+// The policies for conflicts. A node is in conflict if neither the client's current
+// session nor an earlier session of this persistent node owns it.
 const (
-	// Wait waits until the other node is gone. It is the default. If the client may
-	// not read the other node, servers since 3.8.4 and 3.9.2 do not say whose it is,
-	// and the persistent node ends with zk.ErrNoAuth, whatever the policy.
+	// Wait waits until the other node is gone. It is the default. If the client may not
+	// read the other node, servers since 3.8.4 and 3.9.2 hide its owner, and the
+	// persistent node ends with zk.ErrNoAuth under every policy.
 	Wait ConflictPolicy = iota
 
 	// Fail ends the persistent node with a ConflictError.
 	Fail
 
-	// Replace deletes the other node, and creates ours in the same transaction,
-	// when the persistent node registers for the first time. After that,
-	// somebody else's node is a successor's, and ends this one with a
-	// ConflictError: two that replace each other would never stop.
+	// Replace deletes the other node and creates this one in the same transaction, but
+	// only for the first registration. After that, another client's node is a successor's
+	// and ends this persistent node with a ConflictError: two nodes that replace each
+	// other would never stop.
 	Replace
 )
 
@@ -42,23 +42,22 @@ type config struct {
 	protected bool
 	acl       []zk.ACL
 	hasACL    bool
-	lasting   bool // the parents
+	lasting   bool // create missing parents as persistent nodes
 	conflict  ConflictPolicy
-	claim     func(data []byte) bool // or nil
+	claim     func(data []byte) bool // nil without WithClaim
 	patient   bool
 	ttl       time.Duration
-	fault     error // says which option cannot be used; or nil
+	fault     error // the error of an invalid option; or nil
 }
 
 // WithMode sets the kind of node: framework.Ephemeral, which is the default,
 // EphemeralSequential, Persistent or Container.
 //
-// A sequential node is always protected, and keeps its number for as long as
-// the persistent node is open, also when it must be created anew. A node that
-// is not ephemeral belongs to nobody: one that exists already is taken over,
-// and gets our data, unless WithClaim says otherwise. An ephemeral node is a
-// conflict then. Two that keep such a node with different data overwrite each
-// other, with pauses.
+// A sequential node is always protected. It keeps its number while the persistent node is
+// open, even when it must be re-created. A node that is not ephemeral has no owner: an
+// existing one is taken over and gets this node's data, unless WithClaim says otherwise;
+// an existing ephemeral node is a conflict. If two clients keep such a node with
+// different data, they overwrite each other, with pauses.
 func WithMode(m framework.Mode) Option {
 	return func(c *config) {
 		c.mode = m
@@ -71,15 +70,14 @@ func WithMode(m framework.Mode) Option {
 	}
 }
 
-// WithProtection puts "_c_", a random UUID and "-" before the node's name, as
-// Curator does. No two nodes have the same name then, and there are no
-// conflicts. The name stays the same for as long as the persistent node is
-// open.
+// WithProtection puts "_c_", a random UUID and "-" before the node's name, as Curator
+// does. Such names are unique, so there are no conflicts. The name stays the same while
+// the persistent node is open.
 func WithProtection() Option { return func(c *config) { c.protected = true } }
 
-// WithACL sets the node's access control list. The default is what the client's
-// WithACLProvider returns, or lets everyone do everything. An empty list is an
-// error.
+// WithACL sets the node's access control list. The default is the result of the client's
+// WithACLProvider, or else an open list that allows everything to everyone. An empty list
+// is an error.
 func WithACL(acl []zk.ACL) Option {
 	acl = slices.Clone(acl)
 	return func(c *config) {
@@ -90,13 +88,13 @@ func WithACL(acl []zk.ACL) Option {
 	}
 }
 
-// WithPersistentParents creates missing parents as framework.WithPersistentParents
-// does. By default they are those of framework.WithParents, which the servers delete
-// some time after the last node below them.
+// WithPersistentParents creates missing parents as framework.WithPersistentParents does.
+// Without the option, missing parents are created as by framework.WithParents: the
+// servers delete them some time after their last child.
 func WithPersistentParents() Option { return func(c *config) { c.lasting = true } }
 
-// WithConflictPolicy says what to do about somebody else's node with the same
-// path. The default is Wait.
+// WithConflictPolicy says what to do about another client's node at the same path. The
+// default is Wait.
 func WithConflictPolicy(p ConflictPolicy) Option {
 	return func(c *config) {
 		c.conflict = p
@@ -106,14 +104,14 @@ func WithConflictPolicy(p ConflictPolicy) Option {
 	}
 }
 
-// WithClaim says which existing nodes a persistent node in the mode Persistent or
-// Container takes over: the nodes for whose data the function returns true, for
-// example because an earlier process of the same owner has written the data. Any
-// other existing node is a conflict, and Shutdown does not delete it. The function
-// must return true for all data that this persistent node is given: if the reply to
-// a create is lost, the data say whose the node is. Ephemeral nodes ignore the
-// option: the session that owns the node says whose it is. Without this option, the
-// persistent node takes over every node that is not ephemeral.
+// WithClaim chooses which existing nodes a persistent node in the mode Persistent or
+// Container takes over: the nodes for whose data the function returns true, for example
+// because an earlier process of the same owner wrote the data. Any other existing node is
+// a conflict, and Shutdown does not delete it. The function must return true for all data
+// that is given to this persistent node: if the reply to a create is lost, the client
+// recognizes the node by its data. Without this option, the persistent node takes over
+// every node that is not ephemeral. The option has no effect on ephemeral nodes, because
+// the session that owns the node identifies its owner.
 func WithClaim(isOurs func(data []byte) bool) Option {
 	return func(c *config) {
 		c.claim = isOurs
@@ -123,11 +121,10 @@ func WithClaim(isOurs func(data []byte) bool) Option {
 	}
 }
 
-// WithRefusalsRetried keeps a persistent node alive that was registered once. If a
-// server refuses to re-create the node after a lost session, for example because of a
-// quota, the persistent node logs the refusal and retries after pauses of up to half
-// a minute, or at once after a Set. Without this option, a refusal ends the
-// persistent node.
+// WithRefusalsRetried keeps a persistent node alive if a server refuses to re-create it,
+// for example because of a quota. The persistent node logs the refusal and retries after
+// pauses of up to half a minute, or at once after a Set. Without this option, a refusal
+// ends the persistent node. A refusal before the first registration always does.
 func WithRefusalsRetried() Option { return func(c *config) { c.patient = true } }
 
 func (c *config) refuse(name, value, reason string) {
@@ -151,7 +148,7 @@ func newConfig(opts []Option) config {
 	return c
 }
 
-// parents returns the option of a request that may have to create the parents.
+// parents returns the create option for missing parents.
 func (c *config) parents() framework.CreateOption {
 	if c.lasting {
 		return framework.WithPersistentParents()
@@ -163,8 +160,8 @@ func (c *config) ephemeral() bool {
 	return c.mode == framework.Ephemeral || c.mode == framework.EphemeralSequential
 }
 
-// unique reports whether the server or the client adds something to the name
-// that makes it unique.
+// unique reports whether the server or the client adds something to the name that makes
+// it unique.
 func (c *config) unique() bool { return c.protected || c.mode == framework.EphemeralSequential }
 
 // createOptions are the options that create the node under its final name.
@@ -187,7 +184,7 @@ func (c *config) createOptions() []framework.CreateOption {
 // have the name.
 func validateName(name string) error {
 	if name == "" || strings.Contains(name, "/") {
-		return fmt.Errorf("%w: name %q must be that of a child", zk.ErrInvalidPath, name)
+		return fmt.Errorf("%w: name %q must be the name of a child", zk.ErrInvalidPath, name)
 	}
 	return framework.ValidatePath("/" + name)
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
-// PersistentNode is Curator's PersistentNode: a node that is there from
-// NewPersistentNode to Shutdown, whatever happens to connections and sessions.
-// By default it is ephemeral, so that it says "this process is alive". It is
-// safe for concurrent use.
+// PersistentNode is Curator's PersistentNode: a node that exists from NewPersistentNode
+// to Shutdown and survives lost connections and sessions. By default the node is
+// ephemeral, so its existence says "this process is alive". PersistentNode is safe for
+// concurrent use.
 //
 //	node, err := nodes.NewPersistentNode(client, "/workers/w-1", []byte("10.0.0.7"))
 //	if err != nil {
@@ -34,52 +34,52 @@ import (
 //		return err
 //	}
 //
-// What happens to the node, and what follows:
+// This is how the persistent node reacts:
 //
-//	the session is lost           the node is created in the next session, as
-//	                              soon as there is one; if the server still has
-//	                              the node of the lost session, that is
-//	                              replaced, in one transaction
-//	somebody deletes it           it is created again
-//	somebody writes to it         it gets our data again
-//	somebody else's node is in    WithConflictPolicy
-//	the way
-//	the server is in trouble      it is tried again, after pauses of up to 30
-//	                              seconds
-//	the server refuses it, such   the persistent node ends; see Err
-//	as for want of rights
+//	the session is lost           creates the node in the next session; if the
+//	                              server still has the node of the lost session,
+//	                              replaces that node in one transaction
+//	another client deletes        creates the node again
+//	the node
+//	another client writes to      writes its own data again
+//	the node
+//	another client's node is      follows WithConflictPolicy
+//	in the way
+//	the server fails              retries, after pauses of up to 30 seconds
+//	the server refuses the node,  ends; see Err
+//	e.g. for lack of rights
 //
-// An interruption that the session survives does nothing to the node.
+// An interruption that the session survives does not affect the node.
 type PersistentNode struct {
 	client *framework.Client
-	path   string // the one that NewPersistentNode was given
+	path   string // the argument of NewPersistentNode
 	cfg    config
 	events event.Source
-	wake   chan struct{} // capacity 1: there is new data
-	life   follow.Life   // it is gone when the node is
+	wake   chan struct{} // capacity 1; a value means that there is new data
+	life   follow.Life   // it is gone when the node is deleted
 
-	keeping, removal follow.Loop // the keeper's; others ask for their last error
+	keeping, removal follow.Loop // the keeper's; other goroutines read their last errors
 
-	owners identity.Sessions // their nodes may be ours
+	owners identity.Sessions // the sessions that may own this node
 
-	whenGone func() // it is called before the life is gone; or nil
+	whenGone func() // called before the life is gone; or nil
 
 	mu       sync.Mutex         // protects the following fields
 	sets     uint64             // how often the data was set
-	have     payload            // the data that the node has; only the keeper writes it; none if the node never was there
-	pending  []*payload         // what the node is to have since then, the newest last
-	now      *Registration      // nil if there is none
-	madeIn   *framework.Session // an ephemeral node's: the newest in which it may have been created
-	until    time.Time          // for a node with a time to live: when it may be gone
+	have     payload            // the data of the node; only the keeper writes it; zero if the node never existed
+	pending  []*payload         // data that is not written yet, the newest last
+	now      *Registration      // nil unless the node is registered
+	madeIn   *framework.Session // the newest session in which an ephemeral node may have been created
+	until    time.Time          // when a node with a time to live may be gone
 	conflict *ConflictError
 	last     *broadcast.Node[Change]
-	failure  error // why the life is over
-	leftover error // what kept us from deleting the node
+	failure  error // why the persistent node has ended
+	leftover error // why the node could not be deleted
 	late     []lateCreate
 
 	registeredOnce bool // for tracers
 
-	tracers []NodeTracer // what the hooks have returned; only their calls use it
+	tracers []NodeTracer // returned by the hooks; only the emitter uses them
 }
 
 // payload is the data of one Set.
@@ -89,20 +89,20 @@ type payload struct {
 	refused error  // protected by PersistentNode.mu
 }
 
-// maxPending bounds how much data is kept for the case that the server refuses
-// later data.
+// maxPending bounds how much earlier data is kept in case the server refuses later data.
 const maxPending = 8
 
-// NewPersistentNode makes a node exist from now on, until Shutdown. It does not
-// wait, not even for a connection: WaitRegistered does. The path can be "/" only
-// with WithProtection or a sequential mode. The data is copied. These are its
-// errors:
+// NewPersistentNode starts to keep a node, until Shutdown. It does not wait, not even for
+// a connection; call WaitRegistered to wait for the node. The path can be "/" only with
+// WithProtection or a sequential mode. The data is copied. NewPersistentNode returns
+// these errors:
 //
 //   - framework.ErrClosed if the client is closed.
-//   - ErrInUse if another persistent node of this client has the path. After
-//     the other's Shutdown, NewPersistentNode succeeds, and the node is created
-//     when the other's is gone.
-//   - zk.ErrInvalidPath, or zk.ErrBadArguments, for what cannot be used.
+//   - ErrInUse if this client has another persistent node at the path. After the Shutdown
+//     of the other one, NewPersistentNode succeeds, and the new node is created when the
+//     old one is gone.
+//   - zk.ErrInvalidPath for an invalid path, and zk.ErrBadArguments for another invalid
+//     argument.
 func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) (*PersistentNode, error) {
 	n := newNode(c, path, data, newConfig(opts))
 	if err := n.start(); err != nil {
@@ -121,12 +121,12 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 	}
 }
 
-// start starts the keeper. A node is started once.
+// start starts the keeper. It is called once.
 func (n *PersistentNode) start() error {
 	if err := n.usable(); err != nil {
 		return err
 	}
-	n.mu.Lock() // nothing is told before start has returned
+	n.mu.Lock() // no change is reported before start has returned
 	defer n.mu.Unlock()
 	if err := pathsInUse.take(n, n.startAfter); err != nil {
 		return err
@@ -135,32 +135,32 @@ func (n *PersistentNode) start() error {
 	return nil
 }
 
-// startAfter starts the keeper. If there is a node before this one, ours is
-// created when that is gone.
+// startAfter starts the keeper. If before is not nil, the keeper creates its node when
+// before is gone.
 func (n *PersistentNode) startAfter(before *PersistentNode) error {
 	k := newKeeper(n, before)
 	n.life = follow.Life{Client: n.client, Closed: ErrClosed, Run: k.run, Finish: k.finish, GaveUp: n.gaveUp}
 	return n.life.Start()
 }
 
-// Set replaces the data of the node, and returns when the node has this data, or
-// a later Set's. The data is copied. Set may be called while the node is not
-// there: it is created with the data of the last Set.
+// Set replaces the data of the node. It returns when the node has this data, or the data
+// of a later Set. The data is copied. If the node does not exist at the moment, it will
+// be created with the data of the last Set.
 //
-// If ctx ends first, the error matches ctx.Err(), and the node gets the data
-// later. If the server or the client refuses the data, such as for its size,
-// that is the error. The node then gets the data that it had, or an earlier
-// Set's that it was to get later. The persistent node keeps the data of eight such Sets.
+// If ctx ends first, the error matches ctx.Err(), and the node gets the data later. If
+// the server or the client refuses the data, for example because of its size, Set returns
+// that error, and the node keeps or gets the data of an earlier Set. The persistent node
+// keeps the data of eight such Sets.
 //
-// Set waits for one request. The node is looked at with another one, for which
-// nobody waits: the write has used up the watch that waits for what others do to
-// the node. The documentation of package shared says why no request is saved.
+// Set waits for one request. Afterwards the client re-reads the node in the background,
+// because the write has triggered the watch for other clients' changes. The documentation
+// of package shared explains why this request cannot be saved.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return n.errorOf("set", n.set(ctx, data))
 }
 
-// Data returns the data that the node is to have: what the last Set was
-// given that was not refused. It is shared: do not change it.
+// Data returns the data that the node has or will get: the data of the last Set that was
+// not refused. It is shared: do not change it.
 func (n *PersistentNode) Data() []byte {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -187,7 +187,7 @@ func (n *PersistentNode) set(ctx context.Context, data []byte) error {
 // errDropped is the error of a Set whose data was dropped, if all later data was refused.
 var errDropped = errors.New("the data was dropped for the data of later calls, which was refused")
 
-// ask notes the data that the node is to have.
+// ask queues the data for the keeper.
 func (n *PersistentNode) ask(data []byte) (*payload, error) {
 	if err := n.usable(); err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (n *PersistentNode) ask(data []byte) (*payload, error) {
 	return asked, nil
 }
 
-// wantedLocked returns the data that the node is to have.
+// wantedLocked returns the data that the node should have.
 func (n *PersistentNode) wantedLocked() payload {
 	if last := len(n.pending) - 1; last >= 0 {
 		return *n.pending[last]
@@ -222,7 +222,7 @@ func (n *PersistentNode) wanted() payload {
 	return n.wantedLocked()
 }
 
-// wrote notes that the node has this data.
+// wrote notes that the node has this data now.
 func (n *PersistentNode) wrote(p payload) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -231,9 +231,9 @@ func (n *PersistentNode) wrote(p payload) {
 	n.life.Tell()
 }
 
-// refuse notes that the server has refused this data. It reports whether there
-// is other data to go on with: a later Set's, an earlier one's that was not
-// written, or what the node had.
+// refuse notes that the server has refused this data. It reports whether there is other
+// data to write: the data of a later Set, of an earlier Set that was not written, or the
+// data that the node had.
 func (n *PersistentNode) refuse(p payload, why error) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -248,18 +248,18 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 	return next.set != 0 && next.set != p.set
 }
 
-// Shutdown deletes the node, and returns nil when a server has said that it is gone.
-// In an outage, Shutdown returns an error when ctx or the connection timeout is over,
-// and the client deletes the node in the background; see "How a call ends a node" in
-// the index of the recipes. A node with a time to live stays, and a node of another
-// client is never deleted.
+// Shutdown deletes the node, and returns nil when a server has confirmed that the node is
+// gone. In an outage, Shutdown returns an error when ctx or the connection timeout is
+// over, and the client deletes the node in the background; see "How a call ends a node"
+// in the index of the recipes. Shutdown does not delete a node with a time to live, and
+// never another client's node.
 //
-// If the server refuses the deletion, every Shutdown returns the server's error, and
-// the node stays. If a server may still create a node that is not ephemeral, because
-// the reply to an earlier create was lost with its session, the error matches
+// If the server refuses the deletion, every Shutdown returns the server's error, and the
+// node remains. If a server may still create a node that is not ephemeral, because the
+// reply to an earlier create was lost together with its session, the error matches
 // framework.ErrOutcomeUnknown.
 //
-// Closing the client ends its persistent nodes, and deletes those that are ephemeral.
+// Closing the client ends its persistent nodes, and deletes the ephemeral ones.
 func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	return n.errorOf("shutdown", n.shutdown(ctx))
 }
@@ -282,7 +282,8 @@ func (n *PersistentNode) shutdown(ctx context.Context) error {
 }
 
 // mayCome returns an error if a server may still create the node in a lost session, or
-// may have done so since the removal. An ephemeral node ends with that session.
+// may have created it after the removal. The end of that session deletes an ephemeral
+// node.
 func (n *PersistentNode) mayCome(ctx context.Context) error {
 	n.mu.Lock()
 	late := slices.Clone(n.late)
@@ -303,15 +304,15 @@ func (n *PersistentNode) mayCome(ctx context.Context) error {
 	return nil
 }
 
-// session returns the session on which the node depends, or nil if it does not
-// depend on one.
+// session returns the session on which the node depends. It is nil if the node is not
+// ephemeral.
 func (n *PersistentNode) session() *framework.Session {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.madeIn
 }
 
-// usable returns what is wrong with the arguments of NewPersistentNode.
+// usable returns the error of an invalid argument of NewPersistentNode.
 func (n *PersistentNode) usable() error {
 	if n.client == nil {
 		return isNil("client")
@@ -336,28 +337,28 @@ func (n *PersistentNode) errorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: n.path, Err: err}
 }
 
-// pathsInUse has the persistent nodes of this process whose names others could
-// have, too. Two of one client could not tell their nodes apart: an ephemeral
-// node is recognised by its session.
+// pathsInUse has the persistent nodes of this process, except those with unique names.
+// Two persistent nodes of one client and path could not tell their ephemeral nodes apart,
+// because the session identifies the owner.
 var pathsInUse = registry{byKey: map[nodeKey]*PersistentNode{}}
 
 // registry finds persistent nodes by client and path.
 type registry struct {
 	mu    sync.Mutex                  // protects the following field
-	byKey map[nodeKey]*PersistentNode // leave removes a node that is gone
+	byKey map[nodeKey]*PersistentNode // leave removes a node when it is gone
 }
 
 type nodeKey struct {
-	client *framework.Client // the view that New returned
-	path   string            // for that view
+	client *framework.Client // the client that New returned
+	path   string            // as seen by that client
 }
 
 func keyOf(n *PersistentNode) nodeKey {
 	return nodeKey{framework.Extend(n.client).Root().Client, framework.Extend(n.client).FullPath(n.path)}
 }
 
-// take starts a node, and reserves the path. The node is to be created after one
-// that is being closed is gone, if there is one.
+// take reserves the path and starts the node. If an earlier node of the path is being
+// closed, the new node is created after the earlier one is gone.
 func (r *registry) take(n *PersistentNode, start func(before *PersistentNode) error) error {
 	if n.cfg.unique() {
 		return start(nil)
@@ -376,7 +377,7 @@ func (r *registry) take(n *PersistentNode, start func(before *PersistentNode) er
 	return err
 }
 
-// leave gives the path up, unless another node has taken it.
+// leave frees the path, unless another node has taken it.
 func (r *registry) leave(n *PersistentNode) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// name decides what the node is called. A protected name is the node's for its
-// whole life. That way a node that was created without our knowledge is found,
-// and a node that must be created again is no second one (CURATOR-190).
+// name sets the node's name. A protected name never changes. The keeper therefore finds a
+// node whose create reply was lost, and never creates a second node next to it
+// (CURATOR-190).
 func (k *keeper) name() {
 	dir, name := path.Split(k.path)
 	if k.cfg.unique() {
@@ -28,8 +28,8 @@ func (k *keeper) name() {
 	}
 }
 
-// findNumber looks for a sequential node that may have been created without our
-// knowledge.
+// findNumber looks for a sequential node that may exist although the reply to its create
+// was lost.
 func (k *keeper) findNumber(ctx context.Context) error {
 	if k.node != "" {
 		return nil
@@ -48,8 +48,7 @@ func (k *keeper) findNumber(ctx context.Context) error {
 	return nil
 }
 
-// create creates the node. A node that is in the way is no error: the next step
-// looks at it.
+// create creates the node. An existing node is no error: the next step reads it.
 func (k *keeper) create(ctx context.Context) error {
 	if k.avoided.free(0, nil) > 0 {
 		return k.transact(ctx, nil)
@@ -70,14 +69,14 @@ func (k *keeper) create(ctx context.Context) error {
 		return nil
 	case reason.Is(err, zk.ErrNodeExists):
 		return k.surprises.Wait(ctx)
-	case reason.Is(err, zk.ErrNoNode): // the parents vanish as fast as they are made; the data is not refused
+	case reason.Is(err, zk.ErrNoNode): // the parents vanish as fast as they are created; the data is not refused
 		return err
 	}
 	k.noteLate(err)
 	return k.failed(ctx, wish, nil, err)
 }
 
-// noteOwner notes the session in which the node may be created next.
+// noteOwner records the session in which the node may be created next.
 func (k *keeper) noteOwner() {
 	k.owners.Note(k.session.ID())
 	if !k.cfg.ephemeral() {
@@ -88,8 +87,9 @@ func (k *keeper) noteOwner() {
 	k.madeIn = k.session
 }
 
-// transact makes a transaction that deletes another node, unless it is nil, and creates
-// ours, with another version. If the tree is not as we thought, the next step looks at it.
+// transact creates the node in a transaction, with a version that is not avoided, and
+// deletes the other node in it unless other is nil. If the tree has changed since the
+// last read, the next step re-reads the node.
 func (k *keeper) transact(ctx context.Context, other *zk.Stat) error {
 	wish, version := k.wanted(), k.avoided.free(0, other)
 	k.noteOwner()
@@ -99,7 +99,7 @@ func (k *keeper) transact(ctx context.Context, other *zk.Stat) error {
 	}
 	first := wish.data
 	if version > 0 {
-		first = nil // the sets bring the data
+		first = nil // the sets write the data
 	}
 	opts := append(k.cfg.createOptions(), k.cfg.parents())
 	ops = append(append(ops, framework.CreateOp(k.node, first, opts...)), k.sets(wish, 0, version)...)
@@ -115,8 +115,8 @@ func (k *keeper) transact(ctx context.Context, other *zk.Stat) error {
 	return k.failed(ctx, wish, other, err)
 }
 
-// sets returns the operations that take our node from one version to another one, with
-// the data in the last of them.
+// sets returns the writes that raise the node from one version to another. The last write
+// has the data.
 func (k *keeper) sets(wish payload, from, to int32) (ops []framework.TxnOp) {
 	for version := from; version < to; version++ {
 		var data []byte
@@ -128,8 +128,8 @@ func (k *keeper) sets(wish payload, from, to int32) (ops []framework.TxnOp) {
 	return ops
 }
 
-// write writes the data that the node is to have, if it still has the version of its
-// stat. It gets the next version that is not avoided.
+// write writes the wanted data, if the node still has the version of the Stat. The node
+// gets the next version that is not avoided.
 func (k *keeper) write(ctx context.Context, wish payload, stat *zk.Stat) error {
 	now, err := k.set(ctx, wish, stat.Version)
 	switch {
@@ -154,21 +154,22 @@ func (k *keeper) set(ctx context.Context, wish payload, version int32) (*zk.Stat
 	return results[len(results)-1].Stat, nil
 }
 
-// isSurprise reports whether a request has found another tree than the last look.
+// isSurprise reports whether the tree has changed between the last read and the request.
 func isSurprise(err error) bool {
 	return reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNodeExists)
 }
 
-// left notes how a request has left our node, and that it is registered.
+// left records the node's data and version after a successful request, and that the node
+// is registered.
 func (k *keeper) left(wish payload, czxid int64, version int32) {
 	k.mayBeThere, k.czxid, k.version, k.clean = true, czxid, version, true
 	k.wrote(wish)
 	k.settle(czxid)
 }
 
-// failed decides about a request that has failed. If its data was refused, and
-// there is other data, the node gets that. The request was for the version of a node,
-// unless there was none.
+// failed handles a failed request. If the server refused the request's data and there is
+// other data, the node gets the other data. The argument stat is the node whose version
+// the request compared, or nil.
 func (k *keeper) failed(ctx context.Context, wish payload, stat *zk.Stat, err error) error {
 	if framework.IsRefusal(err) {
 		if k.refuse(wish, err) {
@@ -228,14 +229,15 @@ func (k *keeper) retriesRefusal(err error) bool {
 }
 
 const (
-	// hangUpPause is how long data waits that makes servers hang up. Each request
-	// with that data interrupts all others of the client.
+	// hangUpPause is how long the keeper waits until it sends data again on which servers
+	// close the connection. Each request with that data interrupts all other requests of
+	// the client.
 	hangUpPause = 5 * time.Minute
 
-	longestRefusal = 30 * time.Second // of the pauses of a node that is refused
+	longestRefusal = 30 * time.Second // the longest pause of a node that is refused
 )
 
-// rest pauses before the next request. Calls that wait for the node get the error why.
+// rest pauses before the next request. Calls that wait for the node return the error why.
 // rest returns early if a Set brings data for which goesOn returns true.
 func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesOn func(payload) bool) error {
 	k.keeping.Note(why)
@@ -253,17 +255,16 @@ func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesO
 	return nil
 }
 
-// lateCreate is a request that creates the node, and whose reply was lost with its
-// session. A server that has stalled with the request may still carry it out, as long
-// as the servers keep that session.
+// lateCreate is a create whose reply was lost together with its session. A stalled server
+// may still carry it out, as long as the servers keep that session.
 type lateCreate struct {
 	session *framework.Session
-	until   time.Time // when the servers have ended the session, unless they had no leader
+	until   time.Time // by then the servers have ended the session, unless they had no leader
 }
 
 func (l lateCreate) isPast() bool { return time.Now().After(l.until) }
 
-// noteLate notes that the reply to a create was lost, if the error says so.
+// noteLate records that the reply to a create was lost, if that is what the error means.
 func (k *keeper) noteLate(err error) {
 	if k.cfg.ttl > 0 || !reason.Is(err, framework.ErrOutcomeUnknown) { // Shutdown leaves a node with a time to live
 		return
@@ -273,9 +274,9 @@ func (k *keeper) noteLate(err error) {
 	k.late = append(slices.DeleteFunc(k.late, lateCreate.isPast), lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())})
 }
 
-// catchUp makes the server know of all that we have asked for before, if the
-// reply to some of it was lost. No server carries out an earlier request of this
-// session after that. A sequential node may have got its number.
+// catchUp runs after a lost reply: it makes the server catch up with all earlier requests
+// of this client. After that, no server carries out an earlier request of this session.
+// catchUp also finds the number that a sequential node may have got.
 func (k *keeper) catchUp(ctx context.Context) error {
 	if !k.doubt {
 		return nil
@@ -293,14 +294,14 @@ func (k *keeper) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// versions are the versions that a late request may compare, and that our nodes must
-// therefore never have, however often they are created again. ZooKeeper's delete and
-// write compare nothing else. There are two kinds:
+// versions are the versions that a late request may compare. The keeper's nodes must
+// never have one of them, however often they are re-created, because ZooKeeper's delete
+// and write compare only the version. There are two kinds:
 //
-//   - The last version that was seen of another client's node. Its owner may have looked
-//     at it, and be about to delete it.
-//   - The version in a request of ours whose reply was lost. A server may carry it out
-//     as long as the servers keep the session in which it was sent.
+//   - The last version that was seen of another client's node. The owner may have read the
+//     node and be about to delete it.
+//   - The version in a request of this keeper whose reply was lost. A server may carry the
+//     request out as long as the servers keep its session.
 type versions []versionOf
 
 type versionOf struct {
@@ -308,19 +309,20 @@ type versionOf struct {
 	version int32
 }
 
-// maxVersions bounds how many nodes are remembered, and with them how many operations
-// create a node.
+// maxVersions bounds how many nodes are remembered, and so how many operations a create
+// can take.
 const maxVersions = 8
 
-// note notes the version of a node, in place of an earlier version.
+// note records the version of a node, and replaces the node's earlier version.
 func (v *versions) note(stat *zk.Stat) {
 	*v = slices.DeleteFunc(*v, func(o versionOf) bool { return o.czxid == stat.Czxid })
 	*v = append(*v, versionOf{stat.Czxid, stat.Version})
 	*v = (*v)[max(0, len(*v)-maxVersions):]
 }
 
-// free returns the first version from a given one on that is not one of these, nor the
-// version of a node that is to be deleted in the same transaction, unless it is nil.
+// free returns the first version, starting at from, that is not in v. If deleted is not
+// nil, the result also differs from the version of that node, which the same transaction
+// deletes.
 func (v versions) free(from int32, deleted *zk.Stat) int32 {
 	isTaken := func(o versionOf) bool { return o.version == from }
 	for deleted != nil && deleted.Version == from || slices.ContainsFunc(v, isTaken) {

@@ -13,29 +13,28 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// WithTTL makes a persistent node Curator's PersistentTtlNode: it outlives its
-// session, and the process, by a time to live. It says "this process is alive"
-// in a way that a restart does not interrupt. WithMode and WithProtection cannot
-// be used with it, and members of groups cannot use it.
+// WithTTL makes a persistent node Curator's PersistentTtlNode: the node outlives its
+// session and its process by a time to live. The node says "this process is alive", and
+// survives a restart of the process. WithMode and WithProtection cannot be combined with
+// WithTTL, and a member of a group cannot have it.
 //
-// The server deletes the node some time after nobody has touched it for the
-// time to live: it looks once a minute, and so a much shorter time means
-// nothing. The persistent node touches it three times within the time to live,
-// by writing to a child named "touch", as in Java. The node counts as registered
-// after the first touch, and as lost after a time to live without a touch. The end
-// of the session does not matter. Shutdown deletes neither the node nor its child:
-// the node stays for its time to live, for the next process to take over. To end
-// the registration at once, call Client.Delete after Shutdown, with
-// framework.AnyVersion and framework.WithChildren, because the node has a child.
+// The server deletes the node when no client has touched it for the time to live. Servers
+// check once a minute, so a much shorter time has no effect. The persistent node touches
+// its node three times within the time to live, by writing to a child named "touch", as
+// Java Curator does. The node counts as registered after the first touch, and as lost
+// after a time to live without a touch. The end of the session does not matter. Shutdown
+// deletes neither the node nor its child: the node remains for its time to live, so that
+// the next process can take it over. To end the registration at once, call Client.Delete
+// after Shutdown, with framework.AnyVersion and framework.WithChildren, because the node
+// has a child.
 //
-// A node that exists already is taken over, and gets our data; only an
-// ephemeral node is in conflict with it. Two processes that use the same path
-// both keep it alive. The servers need to be configured for such nodes
-// (extendedTypesEnabled); others refuse to create them, which ends the
-// persistent node.
+// An existing node is taken over and gets this node's data; only an existing ephemeral
+// node is a conflict. If two processes use the same path, both keep the node alive.
+// Servers must be configured for nodes with a time to live (extendedTypesEnabled). Other
+// servers refuse to create the node, which ends the persistent node.
 //
-// The time to live is at least a second, since each touch is a write, and at
-// most what servers take, 34 years.
+// The time to live is at least a second, because each touch is a write, and at most 34
+// years, the limit of the servers.
 func WithTTL(ttl time.Duration) Option {
 	return func(c *config) {
 		c.ttl = ttl
@@ -51,11 +50,11 @@ const (
 	longestTTL  = (1<<40 - 1) * time.Millisecond
 )
 
-// mayPause is the shortest time to live of which the longest pauses between
-// attempts at a touch are no more than a tenth.
+// mayPause is the shortest time to live for which the longest pause between attempts at a
+// touch is at most a tenth of the time to live.
 const mayPause = 5 * time.Minute
 
-// settleTTL makes the node one with a time to live, if there is one.
+// settleTTL sets the mode of a node with a time to live.
 func (c *config) settleTTL() {
 	if c.ttl == 0 {
 		return
@@ -66,21 +65,21 @@ func (c *config) settleTTL() {
 	c.mode = framework.PersistentTTL
 }
 
-// touches keep a node with a time to live from being deleted by the server. Their
-// times are of a clock that goes on while the machine is suspended.
+// touches keep the server from deleting a node with a time to live. The times are of a
+// clock that keeps running while the machine is suspended.
 type touches struct {
-	czxid   int64       // the node's
-	next    time.Time   // the next touch is due then
-	until   time.Time   // the server may delete the node then
-	overdue *time.Timer // notes that the server may have deleted the node; nil before the first touch
+	czxid   int64       // of the node
+	next    time.Time   // when the next touch is due
+	until   time.Time   // when the server may delete the node
+	overdue *time.Timer // reports that the server may have deleted the node; nil before the first touch
 }
 
-// isTouched reports whether the server keeps this node.
+// isTouched reports whether the last touch still keeps this node alive.
 func (k *keeper) isTouched(czxid int64) bool {
 	return k.touched.czxid == czxid && insider.Of(k.client).Clock().Before(k.touched.until)
 }
 
-// untilTouch returns for how long no touch of this node is due. The first one is due
+// untilTouch returns the time until the next touch of this node. The first touch is due
 // at once.
 func (k *keeper) untilTouch(czxid int64) time.Duration {
 	if k.touched.czxid != czxid {
@@ -89,9 +88,9 @@ func (k *keeper) untilTouch(czxid int64) time.Duration {
 	return k.touched.next.Sub(insider.Of(k.client).Clock())
 }
 
-// touch writes to the child that keeps the node alive, or creates it. It reports
-// whether to look at the node again, because the node is gone. The times vary, so
-// that processes that were started together do not touch together.
+// touch writes to the child that keeps the node alive, or creates the child. It returns
+// true if the node is gone and must be re-read. The intervals vary, so that processes
+// that start together do not touch together.
 func (k *keeper) touch(ctx context.Context, czxid int64) (again bool, err error) {
 	child, sent := k.node+"/touch", insider.Of(k.client).Clock()
 	_, err = k.client.Set(ctx, child, nil, framework.AnyVersion)

@@ -35,7 +35,7 @@ func newReplica(client *framework.Client, path string, seed []byte) (*replica, e
 	}
 	r.loop.Recovery = follow.Recovery{
 		Client: client, What: "shared value", About: r.events.Path,
-		Outlasts: follow.RefusedCredentials, // no other client relies on this Value
+		Survives: follow.RefusedCredentials, // no other client relies on this Value
 	}
 	r.life = follow.Life{Client: client, Closed: ErrClosed, Run: r.live, Finish: r.finish, GaveUp: r.loop.GaveUp}
 	if err := r.life.Start(); err != nil {

@@ -1,6 +1,6 @@
-// Package event reports what happens to the object of a recipe, such as a cache or
-// a persistent node. One call reports an event to the client's log and to its hooks.
-// What log and hooks get is a row of a table, which the recipe has:
+// Package event reports what happens to the object of a recipe, such as a cache or a
+// persistent node. One call reports an event to the client's log and to its hooks. Each
+// recipe has a table of its events, with what the log and the hooks receive:
 //
 //	var (
 //		eventApplied        = event.Kind{Hook: tellWritten("applied")}
@@ -20,16 +20,16 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// Kind is a kind of event. What is empty is not told.
+// Kind is a kind of event. Empty fields are not reported.
 type Kind struct {
-	Warn, Info string // the line in the log, at one of these levels
+	Warn, Info string // the log line, at one of these levels
 	Hook       Hook
 }
 
-// Hook calls the hooks of a client that receive one kind of event.
+// Hook calls the client's hooks for one kind of event.
 type Hook func(s Source)
 
-// Call returns a Hook that makes a call of each hook.
+// Call returns a Hook that calls each hook of the kind.
 func Call[H any](kind framework.HookKind[H], call func(H)) Hook {
 	return func(s Source) {
 		for _, h := range kind.Of(s.client) {
@@ -38,16 +38,16 @@ func Call[H any](kind framework.HookKind[H], call func(H)) Hook {
 	}
 }
 
-// Source is the object that events are about. The zero Source tells nobody.
+// Source is the object of events. The zero Source reports nothing.
 type Source struct {
 	client *framework.Client
-	key    string // names the path in the log
+	key    string // the name of the path attribute in log lines
 	path   string
-	Work   context.Context // for the log, of whose lines the handler may name the trace
+	Work   context.Context // the context for log lines, from which a handler may take the trace
 }
 
-// Of returns the source of the events of an object. An empty path is not in the
-// log.
+// Of returns the source of the events of an object. An empty path is left out of the log
+// lines.
 func Of(c *framework.Client, path string) Source {
 	return Source{client: c, key: semconv.ZNodePath, path: path, Work: context.Background()}
 }
@@ -59,22 +59,22 @@ func OfLock(c *framework.Client, path string) Source {
 	return s
 }
 
-// At returns the source with another path, such as that of a node below the
-// object's.
+// At returns the source with another path, such as the path of a node below the object's
+// node.
 func (s Source) At(path string) Source {
 	s.path = path
 	return s
 }
 
-// Path returns the attribute that names the path in a line of the log.
+// Path returns the attribute with the path for a log line.
 func (s Source) Path() slog.Attr {
 	return slog.String(s.key, framework.Extend(s.client).FullPath(s.path))
 }
 
-// Emit tells of an event. The cause is the error behind it, or nil. The line in
-// the log has it, unless there are attributes, which the line has in its place.
-// The client's emitter writes the line and calls the hooks, in the order of the events.
-// So Emit may be called with a mutex held.
+// Emit reports an event. The cause is the error that led to it, or nil. The log line has
+// the attributes or, if there are none, the cause. The client's emitter writes the line
+// and calls the hooks, in the order of the events. Emit may therefore be called with a
+// mutex held.
 func (s Source) Emit(k Kind, cause error, attrs ...slog.Attr) {
 	if s.client == nil {
 		return
@@ -100,11 +100,11 @@ func (s Source) log(level slog.Level, line string, attrs []slog.Attr) {
 	insider.Of(s.client).Emit(func() { logger.LogAttrs(s.Work, level, line, attrs...) })
 }
 
-// Cause is the attribute of a line in the log that says why something happened.
+// Cause returns the attribute of a log line that says why something happened.
 func Cause(err error) slog.Attr { return slog.Any(semconv.Cause, err) }
 
-// Session is the attribute of a line in the log that names a session.
+// Session returns the attribute of a log line that names a session.
 func Session(id int64) slog.Attr { return slog.String(semconv.SessionID, SessionText(id)) }
 
-// SessionText returns the id of a session as ZooKeeper's own logs have it.
+// SessionText returns the id of a session as ZooKeeper's logs print it.
 func SessionText(id int64) string { return "0x" + strconv.FormatUint(uint64(id), 16) }

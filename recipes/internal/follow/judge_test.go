@@ -17,24 +17,24 @@ func TestWhatFollowsAnError(t *testing.T) {
 	reached := map[string]bool{} // reasons of rows that decide about an error here
 	for name, c := range map[string]struct {
 		err  error
-		want Verdict
+		want Reaction
 	}{
 		"closed":                         {framework.ErrClosed, End},
 		"session lost":                   {framework.ErrSessionLost, NextSession},
 		"session lost with a write":      {fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, framework.ErrSessionLost), NextSession},
 		"credentials refused":            {fmt.Errorf("%w: %w", framework.ErrNotConnected, zk.ErrAuthFailed), End},
-		"parent missing":                 {zk.ErrNoNode, Trouble},
+		"parent missing":                 {zk.ErrNoNode, Failure},
 		"not connected":                  {framework.ErrNotConnected, Outage},
 		"connection broken":              {zk.ErrConnectionClosed, Outage},
 		"throttled for too long":         {&framework.ServerError{Code: -127}, Outage},
 		"outcome of a write unknown":     {framework.ErrOutcomeUnknown, Outage},
-		"write at which a server failed": {fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, &framework.ServerError{Code: -1}), Trouble},
+		"write at which a server failed": {fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, &framework.ServerError{Code: -1}), Failure},
 		"no rights":                      {zk.ErrNoAuth, End},
 		"path that is none":              {zk.ErrInvalidPath, End},
 		"too large":                      {framework.ErrRequestTooLarge, End},
-		"server out of order":            {&framework.ServerError{Code: -1}, Trouble},
-		"code that nobody knows":         {&framework.ServerError{Code: -77}, Trouble},
-		"user's code has given an error": {errors.New("some other"), Trouble},
+		"server out of order":            {&framework.ServerError{Code: -1}, Failure},
+		"code that nobody knows":         {&framework.ServerError{Code: -77}, Failure},
+		"user's code has given an error": {errors.New("some other"), Failure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := &framework.OpError{Op: "get", Path: "/n", Err: c.err}

@@ -1,15 +1,14 @@
-// Package follow is the loop of everything that follows the tree: it looks, says
-// what it has seen, waits for a change, and looks again, through outages and
-// losses of the session. It is to followers what package seat is to those
-// who queue.
+// Package follow has the loop of every recipe that follows the tree. The loop reads,
+// reports, waits for a change, and reads again, through outages and lost sessions.
+// Followers use it as contenders use package seat.
 //
-//   - [Judge] says what follows an error, for all recipes, and why.
-//   - A [Recovery] waits until it is time to try again, logs what lasts, and
-//     keeps the last error for those who wait for something else.
-//   - A [Loop] looks again and again, in one session after the other.
+//   - [Judge] returns the reaction to an error, for all recipes, with a reason.
+//   - A [Recovery] waits until it is time to retry, logs lasting errors, and keeps the
+//     last error for other goroutines that wait.
+//   - A [Loop] reads again and again, in one session after the other.
 //   - [Reads] read many nodes with few requests.
-//   - A [Life] is for what is started and ends: it has one goroutine, one end, and
-//     one reason for that.
+//   - A [Life] is for an object that is started and ends: it has one goroutine, one end,
+//     and one reason for the end.
 package follow
 
 import (
@@ -27,21 +26,21 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// ErrDone is what Look returns to end the loop without an error.
+// ErrDone is returned by Look to end the loop without an error.
 var ErrDone = errors.New("done")
 
 // Loop follows something in the tree.
 type Loop struct {
 	Recovery
 
-	// Look looks once, says what it has seen, and waits for a change. It stops
-	// its watches. All of it is in one session, with which ctx ends. When all is
-	// well, it calls Recovered. An error ends the looks of this session.
+	// Look reads once, reports what it has read, and waits for a change. It removes its
+	// watches. All its requests are in one session, and ctx ends with that session. After
+	// a success, Look calls Recovered. An error ends the reads of this session.
 	Look func(ctx context.Context, s *framework.Session) error
 }
 
-// Run looks until Look returns ErrDone, ctx ends, or an error comes that
-// waiting does not cure. When ctx ends, the error is GaveUp's.
+// Run calls Look until Look returns ErrDone, ctx ends, or Look returns an error that a
+// retry would not cure. When ctx ends, Run returns the result of GaveUp.
 func (l *Loop) Run(ctx context.Context) error {
 	return l.Until(ctx, func(ctx context.Context) error {
 		err := l.Client.InSession(ctx, func(ctx context.Context) error {
@@ -58,79 +57,81 @@ func (l *Loop) Run(ctx context.Context) error {
 	})
 }
 
-// Recovery is how something that stays alive gets over errors. One goroutine
-// calls Wait and Recovered. All may call Note, Trouble and GaveUp.
+// Recovery retries after errors for a task that must stay alive. One goroutine calls Wait
+// and Recovered. Any goroutine may call Note, WhyWaiting and GaveUp.
 //
-// The fields are set before its first use. All but Client may be zero.
+// The fields are set before the first use. All fields except Client may be zero.
 type Recovery struct {
 	Client *framework.Client
 
-	// What begins the log's line about trouble, such as "shared value". If it
-	// is empty, there is no line. About says what the line is about.
+	// What is the beginning of the log line about a failing server, such as "shared
+	// value". If What is empty, nothing is logged. About returns an attribute for that
+	// line.
 	What  string
 	About func() slog.Attr
 
-	// Ends and Outlasts are for errors of which the follower knows more than
-	// Judge does. Ends comes first.
-	Ends, Outlasts func(error) bool
+	// Ends returns true for errors that end the task, and Survives for errors after which
+	// the task retries. Both override Judge, and Ends is asked first.
+	Ends, Survives func(error) bool
 
-	// Awaited says that somebody waits for each attempt. While servers are in
-	// trouble, the pauses are as short as in an outage then.
+	// Awaited says that a caller waits for each attempt. The pauses after a server's
+	// errors are then as short as in an outage.
 	Awaited bool
 
-	// Tell, if not nil, is told of each error that Note takes down, and with nil
-	// that all is well. Any goroutine may call it, and it must not block.
+	// Tell, if not nil, is called with each error that Note records, and with nil after a
+	// success. Any goroutine may call it, and it must not block.
 	Tell func(error)
 
-	outages, troubles *pauses.Growing // nil before their first pause
-	warned            string          // the kind of trouble that the log has
+	outages, failures *pauses.Growing // nil before the first pause
+	warned            string          // the kind of error that was logged
 
 	mu   sync.Mutex // protects last
-	last error      // nil when all is well
+	last error      // nil after a success
 }
 
-// Wait waits until it is time to try again after an error, which is not nil. It
-// returns the error if waiting does not cure it, and ctx's if ctx ends first.
+// Wait waits until it is time to retry after err, which must not be nil. Wait returns err
+// if a retry would not cure it, and the error of ctx if ctx ends first.
 func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		// What the framework has tried again after was noted then; see OnError.
+		// Errors after which the framework has retried were recorded earlier; see
+		// OnError.
 		if reason.Is(err, framework.ErrNotConnected) || !reason.IsOfContext(ctx, err) {
-			r.Note(err) // it says why nothing has come of the wait, such as why there was no connection
+			r.Note(err) // the error says why the wait has failed, for example why there was no connection
 		}
 		return reason.OfContext(ctx)
 	}
-	verdict := r.judge(err)
-	if verdict == End {
+	reaction := r.judge(err)
+	if reaction == End {
 		return err
 	}
 	r.Note(err)
-	if ended := r.pause(ctx, verdict, err); ended != nil {
+	if ended := r.pause(ctx, reaction, err); ended != nil {
 		return ended
 	}
 	return r.waitConnected(ctx)
 }
 
-func (r *Recovery) judge(err error) Verdict {
+func (r *Recovery) judge(err error) Reaction {
 	switch {
 	case r.Ends != nil && r.Ends(err):
 		return End
-	case r.Outlasts != nil && r.Outlasts(err):
-		return Trouble
+	case r.Survives != nil && r.Survives(err):
+		return Failure
 	}
 	return Judge(err)
 }
 
-// pause waits for some time, which grows as long as nothing is well. A server
-// may be reachable and still not answer.
-func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error {
+// pause waits for a time that grows until a success. A server may be reachable and still
+// not answer.
+func (r *Recovery) pause(ctx context.Context, reaction Reaction, err error) error {
 	growing, begin := &r.outages, pauses.Outage
 	switch {
-	case verdict == NextSession, verdict == Outage && reason.Is(err, framework.ErrNotConnected):
-		return nil // the wait for a connection is pause enough
-	case verdict == Trouble:
+	case reaction == NextSession, reaction == Outage && reason.Is(err, framework.ErrNotConnected):
+		return nil // the wait for a connection is long enough
+	case reaction == Failure:
 		r.warn(err)
 		if !r.Awaited {
-			growing, begin = &r.troubles, pauses.Trouble
+			growing, begin = &r.failures, pauses.Failure
 		}
 	}
 	if *growing == nil {
@@ -140,10 +141,9 @@ func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error 
 	return Pause(ctx, r.Client, *growing)
 }
 
-// waitConnected waits for a connection. If there is none, that is the trouble from
-// then on, whatever it was before. It returns an error if ctx is pinned to a session
-// that is lost: such a context ends with its session, unless somebody has kept it
-// from that.
+// waitConnected waits for a connection. While there is none, the last error is that there
+// is no connection. waitConnected returns an error if ctx is pinned to a lost session:
+// usually such a context ends with its session, but context.WithoutCancel prevents that.
 func (r *Recovery) waitConnected(ctx context.Context) error {
 	_, err := r.Client.Session(ctx)
 	if ctx.Err() == nil && reason.Is(err, framework.ErrNotConnected) {
@@ -151,12 +151,12 @@ func (r *Recovery) waitConnected(ctx context.Context) error {
 		err = r.Client.WaitConnected(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		if verdict := r.judge(err); verdict == End || verdict == NextSession {
+		if reaction := r.judge(err); reaction == End || reaction == NextSession {
 			return err
 		}
 		r.Note(err) // the servers refuse the credentials
 		r.warn(err)
-		for s := range r.Client.States(ctx) { // a wait for a connection fails while they do
+		for s := range r.Client.States(ctx) { // a wait for a connection fails while the servers refuse the credentials
 			if s.IsConnected() {
 				break
 			}
@@ -168,19 +168,19 @@ func (r *Recovery) waitConnected(ctx context.Context) error {
 	return nil
 }
 
-// warn writes trouble into the log, each kind once.
+// warn logs an error, once for each kind of error.
 func (r *Recovery) warn(err error) {
 	kind := kindOf(err)
 	if r.What == "" || kind == r.warned {
 		return
 	}
 	r.warned = kind
-	again := event.Kind{Warn: r.What + " is tried again after an error"}
+	again := event.Kind{Warn: r.What + " is retried after an error"}
 	event.Of(r.Client, "").Emit(again, err, r.About(), event.Cause(err))
 }
 
-// kindOf tells one error from another. It leaves out the path, which may be
-// another one in each attempt.
+// kindOf returns a text that is the same for errors of the same kind. It leaves out the
+// path, which may differ in each attempt.
 func kindOf(err error) string {
 	var op *framework.OpError
 	if reason.As(err, &op) {
@@ -189,15 +189,14 @@ func kindOf(err error) string {
 	return err.Error()
 }
 
-// Recovered says that all is well: the pauses are short again, and the log has
-// a line of the next trouble.
+// Recovered records a success: the pauses are short again, and the next error is logged.
 func (r *Recovery) Recovered() {
-	r.outages, r.troubles, r.warned = nil, nil, ""
+	r.outages, r.failures, r.warned = nil, nil, ""
 	r.Note(nil)
 }
 
-// Note takes down an error for those who wait, or with nil that it is over. It
-// is also for the errors after which the framework repeats a request; see
+// Note records an error for callers that wait, or with nil that the error is over. It is
+// also called for the errors after which the framework repeats a request; see
 // [framework.Extension.OnError]. Any goroutine may call it.
 func (r *Recovery) Note(err error) {
 	r.mu.Lock()
@@ -208,18 +207,18 @@ func (r *Recovery) Note(err error) {
 	}
 }
 
-// LastError returns the last error since all was well, or nil.
+// LastError returns the last error since the last success, or nil.
 func (r *Recovery) LastError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last
 }
 
-// Obstacle returns why those who wait have to: Trouble, or that there is no
-// connection now. It takes the connection timeout until an attempt that waits for
-// one is trouble, and callers may have less time. The error of an attempt that
-// was ended would say so of its own context.
-func (r *Recovery) Obstacle() error {
+// WhyWaiting returns why callers must wait: the last error, or that there is no connection
+// now. An attempt needs the connection timeout to fail for lack of a connection, and
+// callers may have less time. The error of an attempt that was ended would only report
+// its own context.
+func (r *Recovery) WhyWaiting() error {
 	last := r.LastError()
 	if why := framework.Extend(r.Client).NotConnected(); why != nil && (last == nil || Judge(last) == Outage) {
 		return why
@@ -227,77 +226,76 @@ func (r *Recovery) Obstacle() error {
 	return last
 }
 
-// GaveUp returns the error of a caller who waits for the follower, and whose
-// context has ended. It names what the follower has to get over, if there is
-// anything.
+// GaveUp returns the error of a caller whose context has ended during a wait. It includes
+// the last error, if there is one.
 func (r *Recovery) GaveUp(ctx context.Context) error {
-	if last := r.Obstacle(); last != nil {
+	if last := r.WhyWaiting(); last != nil {
 		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), last)
 	}
 	return reason.OfContext(ctx)
 }
 
-// RefusedCredentials reports whether the servers refuse the client's
-// credentials. It is Recovery.Outlasts for what nobody else relies on: it keeps
-// what it has until a server takes them.
+// RefusedCredentials reports whether the servers refuse the client's credentials. It is
+// the Recovery.Survives of tasks on which no other process depends: they keep their state
+// until a server accepts the credentials.
 func RefusedCredentials(err error) bool { return reason.Is(err, zk.ErrAuthFailed) }
 
-// Verdict says what follows an error.
-type Verdict int
+// Reaction is the reaction to an error.
+type Reaction int
 
-// The verdicts.
+// The reactions.
 const (
-	End         Verdict = iota // waiting does not cure it
-	NextSession                // the next session begins with a connection
-	Outage                     // the next connection may cure it, or a moment on this one
-	Trouble                    // a server answers, but not with what was asked for
+	End         Reaction = iota // a retry would not cure it
+	NextSession                 // a new session starts with a connection
+	Outage                      // the next connection may cure it, or a moment on this one
+	Failure                     // a server answers with a failure
 )
 
-// judgment is one row of the table by which errors are judged.
+// judgment is one row of the table of reactions.
 type judgment struct {
-	matches func(error) bool
-	verdict Verdict
-	why     string
+	matches  func(error) bool
+	reaction Reaction
+	why      string
 }
 
-// judgments are in the order in which they are looked for: an error that wraps
-// several gets the first one's. An error that matches none is Trouble.
+// judgments are checked in this order: for an error that wraps several, the first match
+// counts. An error without a match is Failure.
 var judgments = []judgment{
 	{is(framework.ErrClosed), End, "there will be no other connection"},
 	{is(framework.ErrSessionLost), NextSession, "what was seen in the session says nothing of the next one"},
 	{is(zk.ErrAuthFailed), End,
-		"the servers refuse the credentials before they look at a request: whoever relies on the follower must know"},
-	{is(zk.ErrNoNode), Trouble, "a parent is missing: the server deletes containers that are empty, and a look finds or makes them again"},
+		"the servers refuse the credentials before they read a request: the users of the follower must know"},
+	{is(zk.ErrNoNode), Failure, "a parent is missing: the server deletes empty containers, and the next attempt finds or re-creates them"},
 	{framework.IsConnectionError, Outage, "it says nothing about the request itself"},
-	{isReplyLost, Outage, "the reply is lost with its connection, and the next look tells"},
-	{framework.IsRefusal, End, "the server or the client has judged the request: repeating it is in vain"},
+	{isReplyLost, Outage, "the reply is lost with its connection, and the next read tells the outcome"},
+	{framework.IsRefusal, End, "the server or the client has judged the request: repeating it fails again"},
 }
 
 func is(target error) func(error) bool {
 	return func(err error) bool { return reason.Is(err, target) }
 }
 
-// isReplyLost reports whether a write may be done, and no server says that it has
-// failed at it.
+// isReplyLost reports whether a write may have been applied, and no server has reported a
+// failure.
 func isReplyLost(err error) bool {
 	_, answered := framework.ServerCode(err)
 	return !answered && reason.Is(err, framework.ErrOutcomeUnknown)
 }
 
-// Judge says what follows an error, if the follower knows no better. The error
-// is not nil, and not of the follower's own context.
-func Judge(err error) Verdict {
+// Judge returns the reaction to an error, unless the follower overrides it. The error
+// must not be nil, and not be the error of the follower's own context.
+func Judge(err error) Reaction {
 	for _, j := range judgments {
 		if j.matches(err) {
-			return j.verdict
+			return j.reaction
 		}
 	}
-	return Trouble // a server that is in trouble may get over it
+	return Failure // a failing server may recover
 }
 
-// Pause pauses before the next attempt of a loop that makes requests of a client,
-// and returns ctx's error if ctx ends first. If the client is closed meanwhile, the
-// pause is over, and the next attempt says so.
+// Pause pauses before the next attempt of a loop that makes requests of a client. It
+// returns ctx's error if ctx ends first. If the client is closed meanwhile, Pause returns
+// nil, and the next attempt fails with the client's error.
 func Pause(ctx context.Context, c *framework.Client, g *pauses.Growing) error {
 	open, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -308,9 +306,10 @@ func Pause(ctx context.Context, c *framework.Client, g *pauses.Growing) error {
 	return reason.OfContext(ctx)
 }
 
-// Until calls a function until it succeeds, or fails with an error that waiting
-// does not cure, which it returns. If ctx ends first, the error is GaveUp's. The
-// context of the function takes down what its requests outlast.
+// Until calls the function do until do succeeds. If do fails with an error that a retry
+// would not cure, Until returns that error. If ctx ends first, Until returns the result
+// of GaveUp. Until also records the errors of requests that the framework retries by
+// itself.
 func (r *Recovery) Until(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx = framework.Extend(r.Client).OnError(ctx, r.Note)
 	for {

@@ -194,14 +194,14 @@ func TestTroubleThatLasts(t *testing.T) {
 		sick.Remove()
 		settle(time.Minute)
 		require.NoError(t, f.LastError())
-		require.Equal(t, 1, strings.Count(log.String(), "follower is tried again after an error"), log.String())
+		require.Equal(t, 1, strings.Count(log.String(), "follower is retried after an error"), log.String())
 
 		again := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(-1)})
 		require.NoError(t, w.Fake.Set("/n", []byte("b")))
 		settle(1500 * time.Millisecond)
 		require.Equal(t, 1, again.Hits())
 		require.Equal(t, []string{"a", "b"}, f.has())
-		require.Equal(t, 2, strings.Count(log.String(), "follower is tried again after an error"), log.String())
+		require.Equal(t, 2, strings.Count(log.String(), "follower is retried after an error"), log.String())
 	})
 }
 
@@ -212,7 +212,7 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		var log recipetest.Log
 		c, _ := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		f := newFollower(c, func(f *follower) {
-			f.Outlasts = follow.RefusedCredentials
+			f.Survives = follow.RefusedCredentials
 			f.What, f.About = "follower", func() slog.Attr { return slog.String("path", "/n") }
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -223,7 +223,7 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		w.Fake.Session(c.SessionID()).Expire()
 		settle(time.Hour)
 		require.ErrorIs(t, f.LastError(), zk.ErrAuthFailed)
-		require.Equal(t, 1, strings.Count(log.String(), "follower is tried again after an error"), log.String())
+		require.Equal(t, 1, strings.Count(log.String(), "follower is retried after an error"), log.String())
 		require.Equal(t, []string{"a"}, f.has())
 		refusal.Remove()
 		require.NoError(t, w.Fake.Set("/n", []byte("b")))

@@ -13,59 +13,59 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// Reads reads the data of many nodes with few requests: many nodes with one
-// multiRead, or else one node with each request, several at a time.
+// Reads reads the data of many nodes with few requests: many nodes with one multiRead, or
+// one node with each request, several at a time.
 type Reads struct {
-	Slots   Slots // for the requests of one node
+	Slots   Slots // for the requests of single nodes
 	One     func(ctx context.Context, path string) ([]byte, *zk.Stat, error)
 	Several func(ctx context.Context, paths ...string) ([]insider.NodeRead, int64, error)
 
-	// Size is about how many bytes of data a node has at most, or 0 if nobody
-	// knows.
+	// Size is the approximate maximum size of a node's data in bytes, or 0 if it is
+	// unknown.
 	Size int
 }
 
-// ReadsOf returns the reads of a client. No more than atOnce requests of one node
-// are under way at once.
+// ReadsOf returns the Reads of a client. At most atOnce requests of single nodes are sent
+// concurrently.
 func ReadsOf(c *framework.Client, atOnce int) Reads {
 	return Reads{Slots: make(Slots, atOnce), One: c.Get, Several: insider.Of(c).MultiRead}
 }
 
-// Nobody knows how much data nodes have before they are read. Servers take up to
-// a megabyte for each by default, but hardly any node of a recipe has more than
-// a kilobyte. So the first multiRead has few nodes: over a slow line, a client
-// would not wait for a long answer. Where the size is known, as for nodes of a queue,
-// it has as many as fit. The mean size in each answer decides how many the next one
+// The size of nodes is unknown before they are read. By default, servers accept up to a
+// megabyte per node, but hardly any node of a recipe has more than a kilobyte. So the
+// first multiRead has few nodes, and a client on a slow network does not wait for a long
+// reply. If the size is known, as for the nodes of a queue, the multiRead has as many
+// nodes as fit. The mean size in each reply decides how many nodes the next multiRead
 // has: see NextReads.
 const (
 	fewReads   = 4 // fewer nodes are read as fast one by one
 	firstReads = 16
 	mostReads  = 1024
-	mostBytes  = 128 << 10 // of an answer and its request, about
+	mostBytes  = 128 << 10 // the approximate limit of a reply and its request
 
-	// overhead is about what a node takes in a request and in an answer, in addition
-	// to its path and its data.
+	// overhead is the approximate size of a node in a request and a reply, without its
+	// path and its data.
 	overhead = 128
 )
 
-// NextReads returns how many nodes the next multiRead may have, if they are like
-// those of the last answer: as many as have about so many bytes together. They
-// may be larger, so it is at most twice what the last one was allowed to have.
+// NextReads returns how many nodes the next multiRead may have, given the size of the
+// last reply and a limit of bytes for the next one. The next nodes may be larger, so the
+// result is at most twice the allowed number of the last multiRead.
 func NextReads(allowed, nodes, size, bytes int) int {
 	return min(2*allowed, nodes*bytes/max(1, size))
 }
 
-// Each calls take with the number of each path, and with what was read of its
-// node. Several calls may be under way at once. An error that take returns ends
-// the reads, and Each returns it.
+// Each calls take with the index of each path, and with the result of reading its node.
+// It may call take concurrently. If take returns an error, Each stops and returns the
+// error.
 //
-// A node that cannot be read is an error for take, and for no other node. It
-// names the request to get that node, however it was read. If a multiRead fails
-// as a whole, take does not hear of that. The same nodes are read again: with
-// smaller requests if the request or the answer was too long, and else one by
-// one. Then it is those requests that the client repeats, and that tell why the
-// nodes cannot be read. Without a connection, Each returns the error: every other
-// request would wait as long again.
+// If a node cannot be read, take gets the error, and the other nodes are read all the
+// same. The error names a get of that node, even if the node was read by a multiRead. If
+// a multiRead fails as a whole, take is not called. Each then reads the same nodes again:
+// with smaller multiReads if the request or the reply was too long, and otherwise one by
+// one. The client retries these single requests, and their errors say why the nodes
+// cannot be read. Without a connection, Each returns the error, because every other
+// request would wait just as long.
 func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node insider.NodeRead) error) error {
 	atOnce := firstReads
 	if r.Size > 0 {
@@ -74,7 +74,7 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node i
 	for begun := 0; begun < len(paths); {
 		rest, most := paths[begun:], mostReads
 		n := min(len(rest), atOnce)
-		var nodes []insider.NodeRead // nil if they are read one by one
+		var nodes []insider.NodeRead // nil if the nodes are read one by one
 		var err error
 		if n >= fewReads {
 			nodes, _, err = r.Several(ctx, rest[:n]...)
@@ -105,8 +105,8 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node i
 	return nil
 }
 
-// node returns the node with a path: the one with this number in the answer to a
-// multiRead, or else by a request.
+// node returns the result for a path: from the reply to a multiRead, or else by a
+// request.
 func (r Reads) node(ctx context.Context, path string, answer []insider.NodeRead, i int) (node insider.NodeRead) {
 	if answer == nil {
 		node.Data, node.Stat, node.Err = r.One(ctx, path)
@@ -116,13 +116,12 @@ func (r Reads) node(ctx context.Context, path string, answer []insider.NodeRead,
 	return node
 }
 
-// Slots has room for each call that is under way: its capacity is how many there
-// may be. Several goroutines may share it.
+// Slots limits concurrent calls to its capacity. Several goroutines may share it.
 type Slots chan struct{}
 
-// Each calls f with the numbers from 0 up to n, each on a goroutine of its own,
-// and waits for all of them. After an error it begins no more calls. It returns
-// the error of the lowest number that has one.
+// Each calls f with the numbers from 0 to n-1, each in a new goroutine, and waits for all
+// of them. After an error it starts no more calls. It returns the error of the lowest
+// failing number.
 func (s Slots) Each(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var calls sync.WaitGroup

@@ -14,11 +14,11 @@ import (
 
 // What a follower knows to be its end is its end, also if it outlasts such errors
 // elsewhere.
-func TestEndsComesBeforeOutlasts(t *testing.T) {
+func TestEndsComesBeforeSurvives(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, _ := w.Connect(t)
 		always := func(error) bool { return true }
-		r := follow.Recovery{Client: c, Ends: always, Outlasts: always}
+		r := follow.Recovery{Client: c, Ends: always, Survives: always}
 		require.ErrorIs(t, r.Wait(t.Context(), zk.ErrNoNode), zk.ErrNoNode)
 	})
 }

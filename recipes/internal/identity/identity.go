@@ -1,6 +1,6 @@
-// Package identity encodes what the nodes of locks and leaders say of their
-// owners: host, process, service and trace, in JSON. It also reads data of any
-// other form, since every client may have written a node.
+// Package identity encodes what the nodes of locks and leaders say about their owners:
+// host, process, service and trace, in JSON. It also reads data of any other form,
+// because any client may have written a node.
 package identity
 
 import (
@@ -34,7 +34,7 @@ type Identity struct {
 
 const (
 	version = 1
-	begin   = `{"v":1` // of a node's data
+	begin   = `{"v":1` // the beginning of a node's data
 
 	maxSize = 512 // bytes of JSON
 	maxName = 100 // bytes of the host, and of the service
@@ -46,8 +46,8 @@ type inNode struct {
 	Identity
 }
 
-// Read returns what the data of a node says of its owner. Data of any other
-// form is a foreign identity, or none.
+// Read returns what a node's data says about the owner. Data of another form is a foreign
+// identity, or gives the zero Identity.
 func Read(data []byte) Identity {
 	var j inNode
 	if len(data) > order.MaxData || json.Unmarshal(data, &j) != nil || j.V != version {
@@ -58,8 +58,8 @@ func Read(data []byte) Identity {
 	return j.Identity
 }
 
-// InALine returns the text if it can be printed in a line. Otherwise it returns
-// the empty string.
+// InALine returns the text if it can be printed in a line. Otherwise it returns the empty
+// string.
 func InALine(s string) string {
 	if !printable.Is(s) {
 		return ""
@@ -67,8 +67,8 @@ func InALine(s string) string {
 	return s
 }
 
-// clip returns the longest beginning of a text that has no more than n bytes
-// and ends with a whole character.
+// clip returns the longest prefix of s that has at most n bytes and ends with a whole
+// character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -79,8 +79,8 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// Own returns the part of a process's identity that stays the same, as the
-// beginning of the JSON in its nodes.
+// Own returns the constant part of this process's identity, as the beginning of the JSON
+// in its nodes.
 func Own(service string) string {
 	if known := lastOwn.Load(); known != nil && known.service == service {
 		return known.text
@@ -94,12 +94,12 @@ func Own(service string) string {
 // ownText is the result of Own for a service.
 type ownText struct{ service, text string }
 
-// lastOwn is the last result. Nearly every process is one service, and each of its
-// locks has the text.
+// lastOwn caches the last result. Nearly every process is one service, so all its locks
+// have the same text.
 var lastOwn atomic.Pointer[ownText]
 
-// quoted returns a text as JSON. It leaves out characters that cannot be
-// printed or need an escape, so that the text does not grow beyond its limit.
+// quoted returns a text as JSON. It leaves out characters that cannot be printed or need
+// an escape, so that the text does not exceed its limit.
 func quoted(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`<>&"\`, r) {
@@ -110,9 +110,9 @@ func quoted(s string) string {
 	return `"` + clip(s, maxName) + `"`
 }
 
-// Node returns the data of a node. It takes the result of Own, the time when
-// the owner began to wait, and the entries that identify its trace. If there is nothing to say, the data is
-// nil.
+// Node returns the data of a node. Its arguments are the result of Own, the time when the
+// owner began to wait, and the entries that identify the trace. Without an identity and a
+// trace, the data is nil.
 func Node(own string, since time.Time, trace map[string]string) []byte {
 	if own == "" && len(trace) == 0 {
 		return nil
@@ -127,25 +127,25 @@ func Node(own string, since time.Time, trace map[string]string) []byte {
 	return append(b, '}')
 }
 
-// Kept returns the data of a node whose lock was released, and is kept until the
-// given time. It takes the data that Node has made.
+// Kept returns the data of a node whose lock was released and is kept until the given
+// time. The argument data is the result of Node.
 func Kept(data []byte, until time.Time) []byte {
 	rest := cmp.Or(strings.TrimPrefix(string(data), begin), "}")
 	return []byte(begin + `,"kept":"` + until.UTC().Format(sinceFormat) + `"` + rest)
 }
 
-// roomForRest is how long the JSON is without the identity and the trace, with
-// the nine digits of a second that AppendFormat writes first.
+// roomForRest is the length of the JSON without the identity and the trace, with the nine
+// digits of a second that AppendFormat writes first.
 const roomForRest = len(`{"v":1,"since":"` + sinceFormat + `000000"}`)
 
 const sinceFormat = "2006-01-02T15:04:05.000Z"
 
-// appendTrace appends the entries of a trace if there is room for all of them, or else
-// the W3C's alone.
+// appendTrace appends the entries of a trace if there is room for all of them, and
+// otherwise only the W3C entry.
 func appendTrace(b []byte, trace map[string]string) []byte {
 	const name, parent = `,"trace":`, "traceparent"
 	room := maxSize - len(b) - len(name) - len("}")
-	encoded, _ := json.Marshal(trace) // strings never fail
+	encoded, _ := json.Marshal(trace) // encoding strings never fails
 	if len(encoded) > room {
 		encoded, _ = json.Marshal(map[string]string{parent: trace[parent]})
 		if trace[parent] == "" || len(encoded) > room {

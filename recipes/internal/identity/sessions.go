@@ -5,16 +5,15 @@ import (
 	"sync"
 )
 
-// Sessions are the last sessions in which something of ours has owned a node, or
-// may have. The node is recognised by them. The zero Sessions is empty. It is
-// safe for concurrent use, and takes no other mutex.
+// Sessions are the last sessions in which an object of this client has, or may have,
+// created a node. They identify the object's nodes. The zero Sessions is empty. Sessions
+// is safe for concurrent use, and locks no other mutex.
 type Sessions struct {
 	mu  sync.Mutex // protects the following field
 	ids []int64
 }
 
-// maxSessions bounds how many sessions are remembered. An older one than these is
-// over for long.
+// maxSessions bounds how many sessions are remembered. Older sessions ended long ago.
 const maxSessions = 16
 
 // Note remembers a session.

@@ -2,20 +2,19 @@ package order
 
 import "slices"
 
-// Blocks reports whether a contender of the kind ours has to wait for one of
-// the kind ahead that is in front of it in the queue. It must be a pure
-// function.
+// Blocks reports whether a contender of the kind ours must wait for a contender of the
+// kind ahead that is before it in the queue. It must be a pure function.
 type Blocks func(ours, ahead string) bool
 
 // Exclusive is the Blocks of a lock that one contender holds alone.
 func Exclusive(string, string) bool { return true }
 
-// ReadersAndWriters is the Blocks of a lock that readers hold together and a
-// writer holds alone. Its argument is the writers' kind.
+// ReadersAndWriters is the Blocks of a lock that readers hold together and a writer holds
+// alone. The argument is the writers' kind.
 //
-// It admits a writer that is first, and readers that are behind no writer. A
-// waiter watches the nearest node that it has to wait for. Curator's readers
-// watch the first writer, and all wake up with each of them.
+// A writer is admitted when it is first, and a reader when no writer is ahead. A waiter
+// watches the nearest node for which it must wait. In Curator, all readers watch the
+// first writer, and every change of a writer wakes all of them.
 func ReadersAndWriters(writer string) Blocks {
 	return func(ours, ahead string) bool { return ours == writer || ahead == writer }
 }
@@ -23,17 +22,17 @@ func ReadersAndWriters(writer string) Blocks {
 // Standing is the position of a contender in its queue.
 type Standing struct {
 	Ahead   int    // contenders ahead of it
-	Length  int    // contenders, itself included
+	Length  int    // the number of contenders, including this one
 	First   string // the node at the head of the queue
-	Blocker string // the nearest node ahead that blocks it; empty if none does
+	Blocker string // the nearest node ahead that blocks the contender; empty if there is none
 }
 
-// StandingOf finds the position among contenders in any order. It allocates
-// nothing: a queue of thousands is looked at thousands of times.
+// StandingOf returns the position of one contender among others in any order. It allocates
+// nothing, because thousands of waiters each read a queue of thousands.
 //
-// The nearest node that blocks is the one to watch. When it goes, either it is
-// our turn or another node blocks us. Each waiter of an exclusive lock watches
-// another node, so that a release wakes one of them.
+// The waiter should watch the nearest blocking node. When that node is deleted, either it
+// is the waiter's turn or another node blocks the waiter. The waiters of an exclusive
+// lock all watch different nodes, so a release wakes only one of them.
 func StandingOf(ours Entry, all Contenders, blocks Blocks) Standing {
 	var s Standing
 	var first, blocker Entry
@@ -54,11 +53,11 @@ func StandingOf(ours Entry, all Contenders, blocks Blocks) Standing {
 	return s
 }
 
-// Holders reports of each contender of a queue whether it holds the lock. A
-// contender does if no contender ahead blocks it.
+// Holders reports for each contender of a queue whether it holds the lock. A contender
+// holds the lock if no contender ahead blocks it.
 func Holders(queue []Entry, blocks Blocks) []bool {
 	holders := make([]bool, len(queue))
-	var ahead []string // the kinds, each once
+	var ahead []string // the distinct kinds ahead
 	for i, c := range queue {
 		holders[i] = !slices.ContainsFunc(ahead, func(kind string) bool { return blocks(c.Kind, kind) })
 		if !slices.Contains(ahead, c.Kind) {

@@ -1,4 +1,4 @@
-// Package order says who is admitted to a lock: which children of its path are
-// contenders, in which order they stand, and whom each has to wait for. All of it
-// is pure: nothing here makes a request.
+// Package order decides who is admitted to a lock: which children of its path are
+// contenders, how they are ordered, and for whom each must wait. The package is pure: it
+// makes no requests.
 package order

@@ -10,36 +10,35 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Entry is a child of the lock's path that belongs to the recipe.
+// Entry is a child of the lock's path that is a contender.
 type Entry struct {
 	Node string // the child's name
 	Kind string // one of the recipe's names, such as "lock-"
 	Seq  int32  // its sequence number
 
-	// Czxid is the id of the transaction that made the node. It is 0 if we have
-	// not asked the server. Only overflowed contenders need it.
+	// Czxid is the id of the transaction that created the node, or 0 if the client has
+	// not read it. Only overflowed contenders need it.
 	Czxid int64
 }
 
-// Overflowed reports whether the server had no number left for the node.
+// Overflowed reports whether the server had no sequence number left for the node.
 //
-// A server takes the number of a sequential node from its parent's cversion,
-// and never lowers that (PrepRequestProcessor, DataTree.createNode). So the
-// number does not wrap: from the largest one on, every node gets the same
-// number, or, if several are made in one transaction or at nearly the same
-// time, a negative one. Numbers say nothing about the order then. Czxids do.
+// A server derives the number of a sequential node from the parent's cversion, which
+// never decreases (PrepRequestProcessor, DataTree.createNode). The number does not wrap:
+// after the largest number, every node gets the same number. A node may also get a
+// negative number if several are created in one transaction or at nearly the same time.
+// From then on, only czxids give the order.
 func (e Entry) Overflowed() bool { return e.Seq < 0 || e.Seq == math.MaxInt32 }
 
-// Compare is a total order, for all names, no matter which client has made
-// them:
+// Compare is a total order of all names, no matter which client created the nodes:
 //
-//   - Numbers that a server has counted come first, in their own order.
-//   - Overflowed ones come behind them, in the order of their creation.
-//   - Equals are ordered by kind and name, to be the same for everybody.
-//     Curator gives a downgraded reader the number of its writer.
+//   - Numbers that a server has counted come first, in ascending order.
+//   - Overflowed numbers follow, in the order of their creation.
+//   - Equal numbers are ordered by kind and name, so that every client sees the same
+//     order. Curator gives a downgraded reader the number of its writer.
 //
-// The order of two contenders depends on nothing but the two. So nobody can
-// put a newcomer ahead of a holder by adding nodes to the listing.
+// The order of two contenders depends only on these two. So a client cannot move a
+// newcomer ahead of a holder by adding nodes to the listing.
 func Compare(a, b Entry) int {
 	byNumber := cmp.Compare(a.Seq, b.Seq)
 	switch {
@@ -50,23 +49,22 @@ func Compare(a, b Entry) int {
 	case b.Overflowed():
 		byNumber = -1
 	}
-	if byNumber != 0 { // nearly always, and then no text need be compared
+	if byNumber != 0 { // nearly always, and the texts need not be compared
 		return byNumber
 	}
 	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
 }
 
-// Contenders are the entries of a queue, in any order. Whoever goes through them
-// allocates nothing. An iter.Seq may be any function, so that the compiler cannot
-// know this of it.
+// Contenders are the entries of a queue, in any order. Iterating over them allocates
+// nothing. An iter.Seq would, because the compiler cannot know which function it is.
 type Contenders struct {
-	names, kinds []string // a listing's
+	names, kinds []string // of a listing
 	entries      []Entry
 }
 
-// InListing returns the entries among a parent's children, in the order of the
-// listing. It leaves out children whose names are not the recipe's. Curator
-// sorts those in as text, where they may block every contender.
+// InListing returns the entries among a parent's children, in the order of the listing.
+// It ignores all other children. Curator sorts such children as text, where they may
+// block every contender.
 func InListing(children []string, kinds ...string) Contenders {
 	return Contenders{names: children, kinds: kinds}
 }
@@ -88,27 +86,27 @@ func (q Contenders) Each(yield func(Entry) bool) {
 	}
 }
 
-// Overflowed reports whether a contender's name has a number that says nothing
-// about its place in the queue.
+// Overflowed reports whether a contender's name has an overflowed number, which does not
+// give the place in the queue.
 func Overflowed(name string, kinds ...string) bool {
 	c, ok := Parse(name, kinds)
 	return ok && c.Overflowed()
 }
 
-// IsNode reports whether a contender may have this name.
+// IsNode reports whether a contender can have this name.
 func IsNode(name string, kinds ...string) bool {
 	_, ok := Parse(name, kinds)
 	return ok
 }
 
-// KazooKinds are the names of the contenders of Python's kazoo: those of its Lock, its
-// Election and its WriteLock, and those of its ReadLock.
+// KazooKinds are the kinds of the contenders of Python's kazoo: the first is used by its
+// Lock, Election and WriteLock, the second by its ReadLock.
 var KazooKinds = []string{"__lock__", "__rlock__"}
 
-// Parse reads a node name: protection or nothing, the recipe's name, and the
-// number. Curator takes any prefix, and so counts nodes such as
-// "deadlock-0000000000", too (standardFixForSorting). So does kazoo, with its own
-// names, which begin with a UUID.
+// Parse parses a node name: an optional protection prefix, the kind, and the number.
+// Curator accepts any prefix, and so also counts nodes such as "deadlock-0000000000"
+// (standardFixForSorting). Kazoo does the same with its own names, which begin with a
+// UUID.
 func Parse(child string, kinds []string) (Entry, bool) {
 	for _, kind := range kinds {
 		before, number, found := cutKind(child, kind)
@@ -122,9 +120,9 @@ func Parse(child string, kinds []string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// cutKind returns what is before and behind the recipe's name in a node's name.
-// It looks for it only where a number would leave it, and not in all of a name: a
-// queue of thousands is looked at thousands of times.
+// cutKind splits a node's name into the parts before and after the kind. It looks for the
+// kind only at the places that leave room for a number, because thousands of waiters each
+// read a queue of thousands.
 func cutKind(child, kind string) (before, number string, found bool) {
 	for width := sequenceWidth; width <= maxSequenceWidth && width <= len(child); width++ {
 		if before, found = strings.CutSuffix(child[:len(child)-width], kind); found {
@@ -134,21 +132,21 @@ func cutKind(child, kind string) (before, number string, found bool) {
 	return "", "", false
 }
 
-// isProtection accepts Curator's prefix with its UUID, the prefix of
-// go-zookeeper's Lock, and none.
+// isProtection accepts Curator's prefix with its UUID, the prefix of go-zookeeper's Lock,
+// and the empty prefix.
 func isProtection(prefix string) bool {
 	return prefix == "" || strings.HasPrefix(prefix, "_c_") && strings.HasSuffix(prefix, "-")
 }
 
-// sequenceWidth is the number of characters to which a server pads a sequence
-// number with zeros, its sign included.
+// sequenceWidth is the width to which a server pads a sequence number with zeros,
+// including the sign.
 const sequenceWidth = 10
 
-// maxSequenceWidth is the length of the longest one: a sign and ten digits.
+// maxSequenceWidth is the length of the longest number: a sign and ten digits.
 const maxSequenceWidth = 11
 
-// parseSequence reads what a server appends to a sequential node: a signed
-// number of 32 bits, as String.format("%010d") writes it.
+// parseSequence parses what a server appends to the name of a sequential node: a signed
+// 32-bit number, formatted with String.format("%010d").
 func parseSequence(s string) (int32, bool) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	digits, negative := strings.CutPrefix(s, "-")
@@ -158,8 +156,8 @@ func parseSequence(s string) (int32, bool) {
 	return int32(n), len(s) == sequenceWidth || len(s) > sequenceWidth && digits[0] != '0' // longer numbers need no zeros
 }
 
-// Sort puts entries of one parent in the order of admission. It reports false,
-// and changes nothing, if the order depends on a czxid that is missing.
+// Sort sorts the entries of one parent in the order of admission. It returns false, and
+// changes nothing, if the order depends on a missing czxid.
 func Sort(queue []Entry) bool {
 	if slices.ContainsFunc(queue, Entry.LacksCzxid) {
 		return false
@@ -168,33 +166,32 @@ func Sort(queue []Entry) bool {
 	return true
 }
 
-// LacksCzxid reports whether the place of an entry depends on a czxid that is not
-// known.
+// LacksCzxid reports whether the place of an entry depends on a czxid that is missing.
 func (e Entry) LacksCzxid() bool { return e.Overflowed() && e.Czxid == 0 }
 
-// Follows reports whether numbers tell that a contender came after another, and
-// before all that come later. They do not where the server has none left. Equal
-// numbers were not given by a server.
+// Follows reports whether the numbers prove that ours was created after ahead. They prove
+// nothing if a number has overflowed, or if the numbers are equal, because no server
+// gives a number twice.
 func Follows(ours, ahead Entry) bool {
 	return !ours.Overflowed() && !ahead.Overflowed() && ours.Seq > ahead.Seq
 }
 
-// Newcomer returns the entry of a node that is made next. It has the number of
-// all nodes that were ever made below the parent. Cversion is twice that, less
-// those that are left (DataNode.copyStat).
+// Newcomer returns the entry of the next node that will be created. Its number is how
+// many nodes were ever created below the parent. The cversion is twice that number, minus
+// the number of existing children (DataNode.copyStat).
 //
-// Whoever has the number of a newcomer or a larger one is not ahead: somebody
-// has made that name up.
+// A node with the number of a newcomer, or a larger one, is not ahead: a client has made
+// its name up.
 func Newcomer(kind string, parent *zk.Stat) Entry {
 	made := uint32(parent.Cversion+parent.NumChildren) / 2
 	return Entry{Kind: kind, Seq: int32(made), Czxid: math.MaxInt64}
 }
 
-// CreateID returns the part of a node's name that its create has made up. It is
-// empty if there is none.
+// CreateID returns the random part of a node's name, or the empty string if there is
+// none.
 func CreateID(name, kind string) string { return name[:max(0, strings.LastIndex(name, kind))] }
 
-// IsAlone reports whether a listing has no contender of these kinds but this one.
+// IsAlone reports whether node is the only contender of these kinds in a listing.
 func IsAlone(node string, names []string, kinds ...string) bool {
 	for c := range InListing(names, kinds...).Each {
 		if c.Node != node {
@@ -204,7 +201,7 @@ func IsAlone(node string, names []string, kinds ...string) bool {
 	return true
 }
 
-// MostLooks bounds how often a queue is listed whose contenders change while they
-// are read. A busy lock may be handed over many times in the time of one request, so
-// that no look ever finds who was listed.
+// MostLooks bounds how often a queue is listed if its contenders change between the
+// listing and the reads. A busy lock may be handed over many times during one request, so
+// that no attempt finds the listed contenders.
 const MostLooks = 4

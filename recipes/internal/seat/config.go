@@ -8,41 +8,41 @@ import (
 	"github.com/gocurator/curator/recipes/internal/order"
 )
 
-// Config is a recipe's configuration of its lock. It does not change afterwards.
+// Config is a recipe's configuration of its lock. It is immutable.
 type Config struct {
 	Client *framework.Client
-	Path   string   // the node whose children are the contenders
-	Kind   string   // the name of our nodes
-	Kinds  []string // the names of all nodes that count; Kind alone if it is nil
+	Path   string   // the parent of the contenders' nodes
+	Kind   string   // the kind of this lock's nodes
+	Kinds  []string // the kinds of all contenders; Kind alone if it is nil
 
-	// Blocks says which contenders ahead of ours keep it waiting. It is nil for a lock
-	// whose nodes are taken by Turn.Take.
+	// Blocks reports which contenders ahead must leave before this one is admitted. It is
+	// nil for a lock whose nodes are created by Turn.Take.
 	Blocks order.Blocks
 
-	// EntersAfter reports whether a contender of the kind ours, with one of the
-	// kind ahead as the only one before it, is admitted when that one's node is
-	// deleted. It is not if a node that blocks it may take that one's place. If
-	// EntersAfter is nil, a contender always looks. It must be a pure function.
+	// EntersAfter reports whether a contender of the kind ours is admitted when the only
+	// node before it, of the kind ahead, is deleted. It returns false if another blocking
+	// node may take the place of the deleted one. If EntersAfter is nil, a contender
+	// always re-reads the queue. It must be a pure function.
 	EntersAfter order.Blocks
 
-	// Waits says that a holder of the lock only waits for something else, see terms.
+	// Waits says that a holder of the lock only waits for another event; see terms.
 	Waits bool
 
-	// WatchSelf makes every waiter notice that its own node is deleted, at the
-	// price of a second watch. Without it, only those do that are next.
+	// WatchSelf makes every waiter notice the deletion of its node, at the cost of a
+	// second watch. Without WatchSelf, only the next contender in the queue notices it.
 	WatchSelf bool
 
-	Recipe  string // the name for tracers and log lines
-	Readers string // the kind of the nodes of readers, if there are any
-	Op      string // the call that the user made, for errors
-	Name    string // the path that the user knows, for errors; Path if it is empty
+	Recipe  string // the recipe's name for tracers and log lines
+	Readers string // the kind of the readers' nodes, or empty
+	Op      string // the user's call, for errors
+	Name    string // the path that the user knows, for errors; the default is Path
 
-	// Reenters reports whether an acquire under the lease of a holder would
-	// re-enter. It is nil if none would.
+	// Reenters reports whether an acquire under the lease of a holder would re-enter. It
+	// is nil if no acquire would.
 	Reenters func(holderNode string) bool
 
-	// NotAcquired makes the error of an acquire that ends without the lock
-	// because of others.
+	// NotAcquired returns the error of an acquire that ends without the lock because of
+	// other contenders.
 	NotAcquired func(NotAcquired) error
 
 	Options
@@ -51,25 +51,25 @@ type Config struct {
 // Options are the options that users may set for every lock.
 type Options struct {
 	Label     string // the lock's name in spans and metrics
-	Data      []byte // the nodes' data, if ExactData is set
-	ExactData bool   // the nodes have Data, not the identity
+	Data      []byte // the nodes' data if ExactData is set
+	ExactData bool   // the nodes have Data instead of the identity
 	Anonymous bool   // the nodes have no identity
-	Kazoo     bool   // the names are those of Python's kazoo
+	Kazoo     bool   // the nodes have the names of Python's kazoo
 	Revocable bool   // a request to give the lock up ends the hold
 	Fault     error  // why an option is invalid, or nil
 
 	Policy
 }
 
-// Policy says what a release does. The zero value gives the node back at once.
+// Policy is what a release does with the node. The zero value deletes the node at once.
 type Policy struct {
-	MaxReuses   int           // how many acquires in a row get the seat without a request
-	HandOver    time.Duration // for how long from its grant the seat is passed on although others wait
-	Idle        time.Duration // for how long a seat that nobody holds is parked
-	MinimumHold time.Duration // for how long from its grant a lock is kept at least
+	MaxReuses   int           // how many acquires in a row can get the seat without a request
+	HandOver    time.Duration // for how long after its grant the seat is handed on although others wait
+	Idle        time.Duration // for how long a seat without holders is parked
+	MinimumHold time.Duration // for how long after its grant a lock is kept at least
 }
 
-// SetData sets the nodes' data as it is.
+// SetData sets the nodes' data exactly.
 func (o *Options) SetData(data []byte) {
 	o.Data, o.ExactData = data, true
 	switch {

@@ -21,56 +21,56 @@ import (
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
-// contender is one attempt's place in the server's queue. It runs the loop of
-// Curator's internalLockLoop, with these differences:
+// contender is one attempt's place in the server's queue. It runs the loop of Curator's
+// internalLockLoop, with these differences:
 //
-//   - A node is trusted only in the session that created it. After a session
-//     loss a waiter throws its node away and queues again, even if it sees that
-//     node at the head of the queue (CURATOR-604).
-//   - Only names of the recipe count, and they are ordered by number, not as
-//     text. Where the server has no numbers left, the order of creation counts.
-//   - Every exit without a grant hands the node to the client's guaranteed
-//     delete, which needs no live context.
-//   - The caller's deadline is the only one: a waiter sits an outage out.
+//   - A node is trusted only in the session that created it. After a lost session, a
+//     waiter abandons its node and queues again, even if it sees the node at the head of
+//     the queue (CURATOR-604).
+//   - Only names of the recipe count, and they are ordered by number, not as text. When
+//     the server has no numbers left, the order of creation counts.
+//   - Every exit without a grant hands the node to the client's guaranteed delete, which
+//     does not depend on the caller's context.
+//   - The caller's deadline is the only limit: a waiter retries through outages.
 type contender struct {
 	lock  *Lock
 	trace *trace.Acquire
-	data  []byte            // of our nodes
-	node  framework.Created // without a path if there is none yet
+	data  []byte            // the data of its nodes
+	node  framework.Created // has no path if there is no node yet
 	seen  NotAdmitted
 
-	recovery follow.Recovery // it has recovered when we wait in the queue
+	recovery follow.Recovery // it has recovered when the contender waits in the queue
 
-	own         *ownWatch        // the watch on our node; nil if it was not set
-	waits       bool             // as long as ctx lasts
+	own         *ownWatch        // the watch on the contender's node; nil if it was not set
+	waits       bool             // until ctx ends
 	isNext      bool             // see isNextIn
 	isThird     bool             // see isThirdIn
-	first       *framework.Watch // on the holder's node, for the third; see awaitTurn
-	mayHaveTwin bool             // the create was tried again, or has made two nodes
+	first       *framework.Watch // on the holder's node, for the third contender; see awaitTurn
+	mayHaveTwin bool             // the create was repeated, or has created two nodes
 
-	told      bool      // the tracer knows the node
-	wasBehind bool      // it was behind a node of another
-	listed    time.Time // when the listing came that admitted us, or zero
-	excluding bool      // that listing has nodes that exclude us
+	told      bool      // the node was reported to the tracer
+	wasBehind bool      // the node was behind another client's node
+	listed    time.Time // when the listing that admitted the contender arrived, or zero
+	excluding bool      // that listing has nodes that exclude the contender
 
-	lane   *lane   // of the goroutines that we make a node for, or nil
-	waiter *waiter // of that lane
+	lane   *lane   // the lane of the goroutines for which the contender creates a node, or nil
+	waiter *waiter // the driver in that lane
 
-	Candidate // of a leader; empty for others
+	Candidate // of a leader; otherwise empty
 }
 
 var (
-	// errStale means that our node is gone or belongs to a session that is
-	// over, so that we must queue again.
+	// errStale means that the contender's node is gone or belongs to a session that is
+	// over. The contender must queue again.
 	errStale = errors.New("contender node is stale")
 
-	// errHeld means that others are ahead of us and we do not wait.
+	// errHeld means that other contenders are ahead and this one must not wait.
 	errHeld = errors.New("held")
 
-	// errDue means that it is time to find out who the holder is.
+	// errDue means that it is time to read the holder's node.
 	errDue = errors.New("holder is not known")
 
-	// errAgain means that the queue has changed and must be looked at again.
+	// errAgain means that the queue has changed and must be read again.
 	errAgain = errors.New("queue has changed")
 )
 
@@ -80,11 +80,11 @@ func newContender(l *Lock, a Attempt) *contender {
 	return c
 }
 
-// run queues until a node of ours is admitted, or ctx ends. The session of the
-// node was alive when run saw the grant. The caller must delete the node, with a
-// guaranteed delete. The watch on it, if there is one, is the caller's, too. A waiter
-// retries through every outage; only its context ends it, and the error has the last
-// error that it has retried after.
+// run queues until the contender's node is admitted, or ctx ends. The session of the node
+// was alive when run saw the grant. The caller must delete the node with a guaranteed
+// delete, and owns the watch on it, if there is one. A waiter retries through every
+// outage; only the end of its context stops the retries, and the returned error then
+// includes the last error of an attempt.
 func (c *contender) run(ctx context.Context) *NotAdmitted {
 	ctx = framework.Extend(c.lock.cfg.Client).OnError(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
@@ -98,13 +98,14 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 			return c.refuse(ctx, err)
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
-			_ = follow.Pause(ctx, c.lock.cfg.Client, &vanished) // the next attempt says that ctx has ended
+			_ = follow.Pause(ctx, c.lock.cfg.Client, &vanished) // if ctx has ended, the next attempt returns its error
 		}
 		c.node = framework.Created{}
 	}
 }
 
-// refuse ends an attempt that has queued without a grant. It may not have seen the queue.
+// refuse returns the refusal of an attempt that ended without a grant. The attempt may
+// not have seen the queue.
 func (c *contender) refuse(ctx context.Context, err error) *NotAdmitted {
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.LastError())
 	if !c.seen.Seen.IsZero() {
@@ -113,8 +114,8 @@ func (c *contender) refuse(ctx context.Context, err error) *NotAdmitted {
 	return &c.seen
 }
 
-// queue creates our node, unless there is one, and returns nil when it is admitted. In
-// every other case it has the node deleted, or leaves it to another goroutine.
+// queue creates the contender's node, unless there is one, and returns nil when it is
+// admitted. Otherwise queue deletes the node, or leaves the node to another goroutine.
 func (c *contender) queue(ctx context.Context) (end error) {
 	c.seen, c.told, c.own, c.listed, c.excluding = NotAdmitted{}, false, nil, time.Time{}, false
 	if c.node.Path == "" {
@@ -122,7 +123,7 @@ func (c *contender) queue(ctx context.Context) (end error) {
 			return err
 		}
 	}
-	end = errAgain // it stays if a hook panics
+	end = errAgain // kept if a hook panics
 	defer func() {
 		if reason.Is(end, errAgain) {
 			c.discard(Ended)
@@ -133,7 +134,7 @@ func (c *contender) queue(ctx context.Context) (end error) {
 		switch {
 		case err == nil, reason.Is(err, errAgain):
 			c.recovery.Recovered()
-		case c.retries(ctx, err): // our node keeps its place meanwhile
+		case c.retries(ctx, err): // the node keeps its place meanwhile
 			continue
 		default:
 			c.tellAbandoned(err)
@@ -145,19 +146,19 @@ func (c *contender) queue(ctx context.Context) (end error) {
 	}
 }
 
-// asPlace is how the nodes of a semaphore's leases are created.
+// asPlace has the options for creating the nodes of a semaphore's leases.
 var asPlace = []framework.CreateOption{
 	framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
 }
 
-// asContender is how the nodes of contenders are created. The listing that comes
-// along saves a round trip.
+// asContender has the options for creating the nodes of contenders. The listing in the
+// same request saves a round trip.
 var asContender = slices.Clip(append(slices.Clip(asPlace), framework.WithSiblings()))
 
-// enter creates our node. Create cleans up after itself.
+// enter creates the contender's node. After a failure, Create cleans up.
 func (c *contender) enter(ctx context.Context) (err error) {
 	opts := asContender
-	if c.lock.cfg.Kazoo { // its contenders do not make a path again that a server has removed
+	if c.lock.cfg.Kazoo { // kazoo's contenders do not re-create a path that a server has removed
 		opts = append(opts, framework.WithPersistentParents())
 	}
 	c.node, err = c.lock.cfg.Client.Create(ctx, c.lock.newNode, c.data, opts...)
@@ -165,14 +166,14 @@ func (c *contender) enter(ctx context.Context) (err error) {
 	return err
 }
 
-// abandon gives our node up. The driver of a lane leaves it to the next one, if it
-// goes itself and nothing is wrong with the node.
+// abandon gives the contender's node up. The driver of a lane leaves a good node to the
+// next driver if it gives up for its own reasons.
 func (c *contender) abandon(ctx context.Context, err error) {
 	goes := reason.Is(err, errHeld) || err != nil && ctx.Err() != nil
 	switch {
 	case c.lane != nil && goes && c.node.Session.Context().Err() == nil && c.lane.passOn(c.waiter, c):
 		if c.own != nil {
-			c.own.watch.Stop() // the next one sets another
+			c.own.watch.Stop() // the next driver sets another watch
 		}
 	case c.OnAbandon != nil:
 		c.OnAbandon(ctx, c.node)
@@ -181,9 +182,8 @@ func (c *contender) abandon(ctx context.Context, err error) {
 	}
 }
 
-// discard deletes our node, whatever happens. It waits for the deletion unless ctx
-// has ended. In any case the server handles the caller's next request after the
-// deletion.
+// discard always deletes the contender's node. It waits for the deletion unless ctx has
+// ended. In either case the server handles the caller's next request after the deletion.
 func (c *contender) discard(ctx context.Context) {
 	if client := c.lock.cfg.Client; ctx.Err() == nil {
 		client.Delete(ctx, c.node.Path, framework.AnyVersion, framework.WithGuarantee())
@@ -192,8 +192,8 @@ func (c *contender) discard(ctx context.Context) {
 	}
 }
 
-// distrust has a node deleted that was admitted, and that an interruption between the
-// grant and now has made doubtful. All was well then.
+// distrust deletes a node that was admitted, but became doubtful by an interruption after
+// the grant. The grant also cleared the last error.
 func (c *contender) distrust() {
 	framework.Extend(c.lock.cfg.Client).DeleteInBackground(c.node.Path)
 	c.trace.Distrusted(c.lock.cfg.Client, c.node)
@@ -201,7 +201,8 @@ func (c *contender) distrust() {
 	c.recovery.Note(nil)
 }
 
-// retries reports whether to go on after an error, when it is time to.
+// retries waits until it is time to retry after an error. It returns false if the
+// contender must not retry.
 func (c *contender) retries(ctx context.Context, err error) bool {
 	if !c.waits {
 		return false
@@ -213,8 +214,8 @@ func (c *contender) retries(ctx context.Context, err error) bool {
 	return c.recovery.Wait(ctx, err) == nil
 }
 
-// children lists the lock's path. The first time, it returns the listing that
-// came with the node. It returns errStale if our node is not good any more.
+// children lists the lock's path. The first time, it returns the listing that came with
+// the create. It returns errStale if the contender's node is no longer valid.
 func (c *contender) children(ctx context.Context) ([]string, error) {
 	names, err := c.node.Siblings, error(nil)
 	if names == nil {
@@ -232,7 +233,8 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	return c.withoutTwins(names), nil
 }
 
-// checkSession returns what is wrong with a look at the queue.
+// checkSession returns errStale if the session or the node is gone, and otherwise the
+// error.
 func (c *contender) checkSession(err error) error {
 	if c.node.Session.Context().Err() != nil || reason.Is(err, zk.ErrNoNode) {
 		return errStale
@@ -240,13 +242,13 @@ func (c *contender) checkSession(err error) error {
 	return err
 }
 
-// withoutTwins deletes other nodes of the create that has made ours, and
-// returns the names without them.
+// withoutTwins deletes other nodes of the create that has created the contender's node,
+// and returns the names without them.
 //
-// There is one at most: Create looks for its node before it asks for another.
-// If a server has misled it, we would wait for ourselves, and all others behind
-// us, for as long as our session lives. The id in the names is new for each
-// create, so no node of another contender of this client has it.
+// There is at most one such node: Create looks for its node before it creates another. If
+// a lagging server has misled Create, the contender would wait for itself, and all
+// contenders behind it, too, as long as the session lives. The id in the names is new for
+// each create, so no other contender has it.
 func (c *contender) withoutTwins(names []string) []string {
 	ours := path.Base(c.node.Path)
 	id := order.CreateID(ours, c.lock.cfg.Kind)
@@ -260,8 +262,8 @@ func (c *contender) withoutTwins(names []string) []string {
 	})
 }
 
-// granted returns an error if ctx has ended. A grant that comes after the caller has gone
-// is an error: no caller would release it.
+// granted returns an error if ctx has ended. A grant after the caller has given up must
+// fail, because no caller would release it.
 func granted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
@@ -279,7 +281,7 @@ func (c *contender) tellAbandoned(err error) {
 	c.trace.Abandoned(err)
 }
 
-// tellBlocked is called before a wait for others. All is well then.
+// tellBlocked is called before a wait for other contenders. It clears the last error.
 func (c *contender) tellBlocked() {
 	c.recovery.Recovered()
 	switch {
@@ -292,9 +294,9 @@ func (c *contender) tellBlocked() {
 
 var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
 
-// noteOwner looks at the owner of a node ahead. A node that no session owns stays until
-// somebody deletes it: a tool has made it, or a backup was restored. A contender that
-// waits says so in the log, once for each lock object.
+// noteOwner checks the owner of a node ahead. A node without an owning session was
+// created by a tool or restored from a backup, and stays until a client deletes it. A
+// waiting contender logs such a node, once for each lock object.
 func (c *contender) noteOwner(node string, stat *zk.Stat) {
 	if stat.EphemeralOwner != 0 || !c.waits || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/gocurator/curator/recipes/internal/token"
 )
 
-// merged is a context that ends with one context and has the values of another.
-// After those, it has the values of the first. The values must come from
-// context.WithoutCancel. That also hides the value by which package context
-// finds a context's parent, so that it finds the right one.
+// merged is a context that ends with one context and has the values of another. The
+// values of the first context come second. The argument values must come from
+// context.WithoutCancel, which also hides the value by which package context finds a
+// context's parent. Package context then finds the parent of the first context.
 type merged struct {
 	context.Context
 	values context.Context
@@ -23,9 +23,9 @@ func (c merged) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// leased is what merged is to a lease's life, and has the hold as the value of its key.
-// A life has no values but that by which package context finds a context's parent.
-// That comes first, so that it need not be hidden.
+// leased is like merged, for the life of a lease, and also has the hold as the value of
+// its key. The only value of a life is the one by which package context finds a context's
+// parent. That value comes first, so it need not be hidden.
 type leased struct {
 	context.Context
 	values context.Context
@@ -42,8 +42,8 @@ func (c leased) Value(key any) any {
 	return c.values.Value(key)
 }
 
-// underHolds is a context under several holds: it has each as the value of its
-// key.
+// underHolds is a context under several holds. The key of each hold has the hold as its
+// value.
 type underHolds struct {
 	context.Context
 	held []*Hold
@@ -60,17 +60,16 @@ func (c underHolds) Value(key any) any {
 
 // leaseContext is a context in which LeaseFromContext finds the lease.
 //
-// It lies outside of the contexts to which the session has references, and
-// these do not refer to the lease. So a lease that the user has dropped can be
-// collected. Contexts that the user derives from it keep the
-// lease as long as they live, since package context registers them with the
-// inner context.
+// The session refers only to the inner contexts, which do not refer to the lease. So a
+// lease that the user has dropped can be collected. A context that the user derives from
+// a leaseContext keeps the lease in memory, because package context registers the derived
+// context with the inner context.
 type leaseContext struct {
 	context.Context
 	lease *Lease
 }
 
-// leaseKey finds the innermost lease that a context is under.
+// leaseKey is the key of the innermost lease of a context.
 type leaseKey struct{}
 
 func (c leaseContext) Value(key any) any {
@@ -83,22 +82,21 @@ func (c leaseContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// LeaseFromContext returns the innermost lease that ctx is under.
+// LeaseFromContext returns the innermost lease of ctx.
 func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok
 }
 
-// endingWith returns a context that ends with either of these. The end of
-// under, a lease's context, reaches it at once. The end of ctx reaches it
-// within the time that it takes to start a goroutine. The context has the error
-// and the cause of the context that has ended; at ctx's deadline, the cause is
-// context.DeadlineExceeded. The cause is as it is, for callers that compare it, and
-// not reason.Foreign: the library decides on the causes of its own contexts only.
+// endingWith returns a context that ends when under, a lease's context, or ctx ends. The
+// end of under reaches it at once. The end of ctx reaches it within the time that it
+// takes to start a goroutine. The context has the error and the cause of the context that
+// ended first; at ctx's deadline, the cause is context.DeadlineExceeded. The cause is not
+// wrapped in reason.Foreign, so that callers can compare it; the library itself decides
+// only on the causes of its own contexts.
 //
-// A context of the user's own making may end with context.DeadlineExceeded before
-// its Deadline, or without one. Then the error is context.Canceled, and the cause
-// says why.
+// A user-defined context may end with context.DeadlineExceeded before its Deadline, or
+// without one. Then the error is context.Canceled, and the cause has the reason.
 func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {
 	stopTimer := func() {}
 	deadline, hasTimer := ctx.Deadline()
@@ -119,11 +117,11 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// AwaitDeadline waits until ctx has ended, if its deadline has passed, and reports
-// whether that has passed. What ends with ctx under a lease has a timer of its own,
-// which may be the first to fire. A caller who learns of the deadline finds that ctx
-// has ended, unless it is a context of the user's own making that outlives its
-// deadline: nothing can be done under a lease with that any more.
+// If the deadline of ctx has passed, AwaitDeadline waits until ctx has ended. It reports
+// whether the deadline has passed. Contexts derived under a lease have their own timers
+// for the deadline, which may fire first. With AwaitDeadline, a caller that learns of the
+// deadline finds that ctx has ended. A user-defined context may live on after its
+// deadline; nothing can be done under a lease with such a context.
 func AwaitDeadline(ctx context.Context) (passed bool) {
 	deadline, ok := ctx.Deadline()
 	if !ok || time.Now().Before(deadline) {
@@ -131,7 +129,7 @@ func AwaitDeadline(ctx context.Context) (passed bool) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(100 * time.Millisecond): // the contexts of the standard library end when their timer fires
+	case <-time.After(100 * time.Millisecond): // contexts of the standard library end when their timer fires
 	}
 	return true
 }

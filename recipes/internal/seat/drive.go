@@ -9,26 +9,26 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// use is how the goroutines of a client use a seat. It is protected by lane.mu.
+// use is how the goroutines of a client use a seat. The mutex lane.mu protects it.
 type use struct {
-	driver *waiter            // has the node admitted, or nil
-	queued *framework.Created // a node that a driver has left to this one, or nil
+	driver *waiter            // the waiter that gets the node admitted, or nil
+	queued *framework.Created // a node that the previous driver has left to this one, or nil
 
-	granted   time.Time // when the lock came from the server
-	turns     int       // how many goroutines have had the lock since then
-	contended bool      // the node was behind another client's, and no holder has released it yet
+	granted   time.Time // when the server granted the lock
+	turns     int       // how many goroutines have held the lock since then
+	contended bool      // the node was behind another client's node, and there was no release since
 
-	hadTwin   bool     // of queued: see contender.mayHaveTwin
-	parks     bool     // its node may stay in the process: of a read/write lock, only the readers'
-	excluding []string // the kinds of the nodes that exclude it
+	hadTwin   bool     // for queued: see contender.mayHaveTwin
+	parks     bool     // the node may stay in the process; for a read/write lock, only the readers' node
+	excluding []string // the kinds of nodes that exclude the seat's node
 
-	// Each of these is nil for a seat that has no use for it.
-	reading *reading     // of readers
-	parking *parking     // of a seat that may stay when nobody holds it
-	minimum *minimumHold // of a lock that has one
+	// A field is nil if the seat does not use it.
+	reading *reading     // for readers
+	parking *parking     // for a seat that can be parked
+	minimum *minimumHold // for a lock with a minimum hold
 }
 
-// drive has a seat admitted at the server, for a waiter that drives.
+// drive gets a seat admitted at the server, for a waiter with the role drives.
 func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	s := w.seat
 	c := newContender(w.of, a)
@@ -51,8 +51,8 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	}
 }
 
-// seated notes that the node of a driver was admitted, and returns its hold. It
-// returns nil if the node cannot be trusted by now.
+// seated records that the node of a driver was admitted, and returns the driver's hold.
+// It returns nil if the node can no longer be trusted.
 func (q *lane) seated(w *waiter, c *contender) *Hold {
 	s := w.seat
 	s.terms, s.data = w.of.terms(), c.data
@@ -78,21 +78,21 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	return h
 }
 
-// passOn leaves the node of a driver that gives up to the first waiter, if that would
-// make the same.
+// passOn leaves the node of a driver that gives up to the first waiter, if that waiter
+// would create the same node.
 func (q *lane) passOn(w *waiter, c *contender) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := w.seat
-	if !c.seen.Seen.IsZero() { // it gives up because of others
+	if !c.seen.Seen.IsZero() { // the driver gives up because of other contenders
 		s.reading.turnAwayLocked(c.node.Session, c.seen)
 	}
 	s.hadTwin = c.mayHaveTwin
 	return q.driveNextLocked(s, c.node)
 }
 
-// driveNextLocked leaves the node of a seat to the first waiter, if that would make the
-// same.
+// driveNextLocked leaves the node of a seat to the first waiter, if that waiter would
+// create the same node.
 func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 	next := q.line.first()
 	if next == nil || next.isShared() != s.shared {
@@ -103,8 +103,8 @@ func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 	return true
 }
 
-// refused ends the driving of a waiter. If its error would be the next one's, too,
-// all who wait have it at once: otherwise each would have it after the one before.
+// refused ends the driving of a waiter. If the next driver would get the same error, all
+// waiters get the error at once instead of one after the other.
 func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 	switch {
 	case r.Err == nil || ctx.Err() != nil:
@@ -119,8 +119,8 @@ func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 	q.stopDriving(w)
 }
 
-// failLocked refuses the waiters in the line, or only the tries among them. So many as r
-// says are ahead of the first in the line.
+// failLocked refuses all waiters in the line, or only the tries among them. The field
+// r.Ahead counts the contenders ahead of the first waiter.
 func (q *lane) failLocked(r NotAdmitted, tries bool) {
 	for _, w := range slices.Clone(q.line) {
 		if w.tries || !tries {
@@ -132,9 +132,9 @@ func (q *lane) failLocked(r NotAdmitted, tries bool) {
 	}
 }
 
-// stopDriving vacates the seat of a driver that has given up, unless another one
-// drives it now. A node that the driver was left, and has not begun with, is left to
-// the next.
+// stopDriving vacates the seat of a driver that has given up, unless another driver has
+// taken over. If the driver has not started with a node that was left to it, the next
+// driver gets that node.
 func (q *lane) stopDriving(w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -153,10 +153,10 @@ func (q *lane) stopDriving(w *waiter) {
 	}
 }
 
-// endRivals ends what this client holds of the lock that a seat has just got, and
-// that excludes it: another client has deleted the node, and no watch has told the
-// holder of that yet. Of two seats, the one that got the lock first has lost it. Tokens say
-// which that is: the node of a reader that was a writer is younger than its place.
+// endRivals ends other holds of this client that exclude a seat that was just admitted:
+// another client must have deleted their node, and the watch has not fired yet. Of two
+// such seats, the one that got the lock first has lost it. The tokens give that order;
+// the node of a reader that was a writer is younger than its place.
 func (q *lane) endRivals(s *Seat) {
 	gone := q.rivals(s)
 	for _, other := range q.in.beside(q) {
@@ -170,8 +170,8 @@ func (q *lane) endRivals(s *Seat) {
 	}
 }
 
-// rivals returns the seats of a lane that have the lock, as far as they know, and
-// cannot have it at the same time as s.
+// rivals returns the seats of a lane that seem to have the lock, and that cannot have it
+// at the same time as s.
 func (q *lane) rivals(s *Seat) (rivals []*Seat) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -183,11 +183,11 @@ func (q *lane) rivals(s *Seat) (rivals []*Seat) {
 	return rivals
 }
 
-// laneKey identifies the lane that goroutines share. Objects share one if their
-// nodes would be the same, in views of the client with one namespace.
+// laneKey identifies a lane. Lock objects share a lane if their nodes would be the same
+// and their views of the client have the same namespace.
 type laneKey struct {
 	Key
-	dir       string // the lock's path in that namespace
+	dir       string // the lock's path in the namespace of the view
 	data      string
 	exactData bool
 	anonymous bool
@@ -204,16 +204,17 @@ func laneKeyOf(l *Lock) laneKey {
 }
 
 // lanes are the lanes of all clients of this process. A lane exists while a goroutine
-// holds or acquires the lock, or keeps it for the next one.
+// holds or acquires the lock, or while a seat is parked.
 var lanes laneSet
 
-// laneSet finds lanes by their keys. Its mutex may be locked while a lane's is.
+// laneSet finds lanes by their keys. Its mutex may be locked while a lane's mutex is
+// locked.
 type laneSet struct {
 	mu    sync.Mutex    // protects the following field, and the links between lanes
-	byKey map[Key]*lane // the first lane of each lock, to which the others are linked; remove removes one that is over
+	byKey map[Key]*lane // the first lane of each lock, which links to the others; remove deletes lanes that are over
 }
 
-// arrive puts a waiter into its lane, and makes that if need be.
+// arrive adds a waiter to its lane, and creates the lane if necessary.
 func (s *laneSet) arrive(key laneKey, w *waiter) (q *lane, ahead int) {
 	for {
 		q = s.find(key)
@@ -224,7 +225,7 @@ func (s *laneSet) arrive(key laneKey, w *waiter) (q *lane, ahead int) {
 			return q, ahead
 		}
 		q.mu.Unlock()
-		s.remove(q) // the goroutine that has ended it is going to do that, and may be slow
+		s.remove(q) // the goroutine that ended the lane will remove it, but may be slow
 	}
 }
 
@@ -242,7 +243,7 @@ func (s *laneSet) find(key laneKey) *lane {
 	return q
 }
 
-// lookUp is find for a lane that is in use, or was: it makes none.
+// lookUp returns an existing lane, or nil. It creates no lane.
 func (s *laneSet) lookUp(key laneKey) *lane {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,7 +259,7 @@ func (s *laneSet) lookUpLocked(key laneKey) *lane {
 	return nil
 }
 
-// beside returns the other lanes of a lock: those of objects whose nodes differ.
+// beside returns the other lanes of a lock, used by objects whose nodes differ.
 func (s *laneSet) beside(q *lane) (others []*lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,7 +271,7 @@ func (s *laneSet) beside(q *lane) (others []*lane) {
 	return others
 }
 
-// remove removes a lane that is over, unless it was removed before.
+// remove removes a lane that is over, unless it was already removed.
 func (s *laneSet) remove(q *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,12 +289,12 @@ func (s *laneSet) remove(q *lane) {
 	}
 }
 
-// line are goroutines that wait, in the order of their arrival. They may leave from any
-// position. To find one takes as long as to look at thousands of pointers, which is little:
-// thousands may leave at once.
+// line has the waiting goroutines, in the order of their arrival. A waiter may leave from
+// any position. Finding a waiter is a linear search of pointers, which is fast enough
+// even if thousands leave at once.
 type line []*waiter
 
-// remove takes a waiter out, if it is in the line.
+// remove removes a waiter, if it is in the line.
 func (l *line) remove(w *waiter) {
 	if at := l.before(w); at >= 0 {
 		*l = slices.Delete(*l, at, at+1)
@@ -303,7 +304,7 @@ func (l *line) remove(w *waiter) {
 	}
 }
 
-// first returns the waiter that came first, or nil.
+// first returns the first waiter, or nil.
 func (l line) first() *waiter {
 	if len(l) == 0 {
 		return nil
@@ -311,10 +312,10 @@ func (l line) first() *waiter {
 	return l[0]
 }
 
-// before returns how many are ahead of a waiter; -1 if it is not in the line.
+// before returns the number of waiters ahead of w, or -1 if w is not in the line.
 func (l line) before(w *waiter) int { return slices.Index(l, w) }
 
-// hasWriter reports whether one of them wants the lock alone.
+// hasWriter reports whether a waiter wants the lock exclusively.
 func (l line) hasWriter() bool {
 	return slices.ContainsFunc(l, func(w *waiter) bool { return !w.isShared() })
 }

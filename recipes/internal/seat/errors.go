@@ -11,23 +11,22 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// A hold's context ends with one of these causes, or with one of the
-// framework's: ErrSessionLost, ErrSuspended and ErrClosed.
+// A hold's context ends with one of these causes, or with framework.ErrSessionLost,
+// framework.ErrSuspended or framework.ErrClosed.
 var (
 	ErrReleased    = errors.New("lease released")
 	ErrNodeDeleted = errors.New("lock node deleted by someone else")
 	ErrRevoked     = errors.New("lock revoked")
 )
 
-// ErrCorrupted means that something below a lock's path was not put there by a
-// server or a contender.
+// ErrCorrupted means that a node below a lock's path was created neither by a server nor
+// by a contender.
 var ErrCorrupted = errors.New("corrupted data")
 
 // ErrNotAcquired is the error that package locks exports.
 var ErrNotAcquired = errors.New("not acquired")
 
-// NotAcquired has the fields of locks.NotAcquiredError. They are documented
-// there.
+// NotAcquired has the fields of locks.NotAcquiredError, which documents them.
 type NotAcquired struct {
 	Op         string
 	Path       string
@@ -44,35 +43,34 @@ type NotAcquired struct {
 	Err        error
 }
 
-// NotAdmitted says why a contender was not admitted. It also has the state of
-// the queue when the contender last saw it.
+// NotAdmitted says why a contender was not admitted, and what it last saw of the queue.
 type NotAdmitted struct {
-	Seen   time.Time // the time of the contender's last look; zero if it never saw the queue
-	Ahead  int       // contenders before it
-	Holder string    // the first contender's node name; empty if there is none
+	Seen   time.Time // when the contender last read the queue; zero if it never did
+	Ahead  int       // the number of contenders before it
+	Holder string    // the node name of the first contender; empty if there is none
 
-	// These describe the holder, if its node was read.
-	HolderData    []byte // what it says of its owner, no more than MaxData of it
-	HolderSession int64  // the id of the session that it belongs to
+	// The following fields describe the holder, if its node was read.
+	HolderData    []byte // the node's data, at most MaxData bytes
+	HolderSession int64  // the id of the session that owns the node
 	HolderSince   time.Time
 
 	Err error
 }
 
-// recallHolder adds what was known of the holder already, if it is the same one and the
-// contender has not read its node.
+// recallHolder adds known data of the holder, if the contender has not read the node and
+// the holder is the same.
 func (r *NotAdmitted) recallHolder(known NotAdmitted) {
 	if r.Holder == known.Holder && !r.hasRead() {
 		r.HolderData, r.HolderSession, r.HolderSince = known.HolderData, known.HolderSession, known.HolderSince
 	}
 }
 
-// hasRead reports whether something is known of the holder but its name.
+// hasRead reports whether the holder's node was read.
 func (r *NotAdmitted) hasRead() bool { return r.HolderSession != 0 || !r.HolderSince.IsZero() }
 
-// ErrorOf returns the error for the caller of an attempt that has failed with
-// err. If ctx has ended, that is the reason, even if another error came first. The error
-// names the last error that the attempt has retried after, or nil, then.
+// ErrorOf returns the error for the caller of an attempt that has failed with err. If ctx
+// has ended, that is the reason, even if another error came first. The error then also
+// names last, the last error after which the attempt has retried, unless it is nil.
 func ErrorOf(ctx context.Context, err, last error) error {
 	err = Settled(err)
 	switch {
@@ -87,12 +85,11 @@ func ErrorOf(ctx context.Context, err, last error) error {
 	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
 }
 
-// Settled takes framework.ErrOutcomeUnknown out of the error of an attempt that
-// has failed. Its outcome is known: whatever has become of its request, the
-// caller does not hold the lock, nobody else can hold it by the node that the
-// request may have made, and the client deletes that.
+// Settled removes framework.ErrOutcomeUnknown from the error of a failed attempt, because
+// the outcome is known: even if the request has created a node, the caller does not hold
+// the lock, no other goroutine can use the node, and the client deletes it.
 func Settled(err error) error {
-	if op, ok := err.(*framework.OpError); ok { //nolint:errorlint // the outermost error, and what it wraps is next
+	if op, ok := err.(*framework.OpError); ok { //nolint:errorlint // only the outermost error; the wrapped one is next
 		return &framework.OpError{Op: op.Op, Path: op.Path, Err: Settled(op.Err)}
 	}
 	return reason.Without(err, framework.ErrOutcomeUnknown)
@@ -115,8 +112,8 @@ func kindOf(cause error) locktrace.EndCause {
 	}
 }
 
-// EndOf describes the end of an acquire for a tracer. The hold is nil if there
-// is none, or there are several.
+// EndOf describes the end of an acquire for a tracer. The hold is nil after a failure, or
+// if there are several holds.
 func EndOf(h *Hold, err error) locktrace.AcquireEnd {
 	end := locktrace.AcquireEnd{Outcome: outcomeOf(err), Err: err}
 	if h != nil {
@@ -140,8 +137,8 @@ func outcomeOf(err error) locktrace.Outcome {
 	}
 }
 
-// EndsAcquire is the Ends of a follow.Recovery for an acquire: it retries through
-// outages, and losses of the session. Its caller receives all other errors.
+// EndsAcquire is the Ends of an acquire's follow.Recovery: the acquire retries through
+// outages and lost sessions. The caller receives all other errors.
 func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }
 
 // Invalid returns the error of an invalid value. It matches zk.ErrBadArguments.

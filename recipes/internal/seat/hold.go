@@ -10,34 +10,34 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Hold is one holder's part of a seat. The acquire that has won it has the first
-// share. Each acquire under the context of one of its leases re-enters, and has
-// another. The release of the last share ends the hold.
+// Hold is one holder's part of a seat. The acquire that got the lock has the first share.
+// Each acquire under the context of one of its leases re-enters and adds a share. The
+// release of the last share ends the hold.
 type Hold struct {
 	seat *Seat
-	ctx  context.Context // the first lease's, which is the hold's until an acquire re-enters
+	ctx  context.Context // the first lease's context, which is also the hold's until an acquire re-enters
 	end  context.CancelCauseFunc
 
-	policy Policy // what becomes of the seat when the hold ends
+	policy Policy // what the end of the hold does with the seat
 
-	handedOver, downgraded bool // how it came, for tracers
+	handedOver, downgraded bool // how the hold was acquired, for tracers
 
-	// These are protected by seat.mu.
-	shares  int32           // the hold is over at zero, and never begins again
-	all     context.Context // the hold's context, from which those of the other leases derive; nil if none has re-entered
+	// The following fields are protected by seat.mu.
+	shares  int32           // the hold ends at zero, and never starts again
+	all     context.Context // the hold's context, parent of the later leases'; nil before the first re-entry
 	endAll  context.CancelCauseFunc
-	stopped func()      // only a leader's hold has it; see Lead
+	stopped func()      // set for a leader's hold only; see Lead
 	trace   *trace.Hold // may be nil
 }
 
-// Seat returns the seat that the hold is a part of.
+// Seat returns the seat of the hold.
 func (h *Hold) Seat() *Seat { return h.seat }
 
-// Client returns the view of the client that the lock was made with.
+// Client returns the view of the client with which the lock was made.
 func (h *Hold) Client() *framework.Client { return h.seat.client }
 
-// Context ends when the hold does. A context from before the first re-entry may end
-// sooner, with the first lease.
+// Context returns a context that ends with the hold. A context from before the first
+// re-entry may end sooner, with the first lease.
 func (h *Hold) Context() context.Context {
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
@@ -46,7 +46,7 @@ func (h *Hold) Context() context.Context {
 
 func (h *Hold) contextLocked() context.Context { return cmp.Or(h.all, h.ctx) }
 
-// End ends the contexts of all leases with a cause. The hold is given up next.
+// End ends the contexts of all leases with a cause. The caller gives the hold up next.
 func (h *Hold) End(cause error) {
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
@@ -60,30 +60,28 @@ func (h *Hold) endLocked(cause error) {
 	}
 }
 
-// Loss returns why the hold's context has ended. It is for callers that
-// learned of the end from the session. It waits for the end to reach the hold.
+// Loss returns why the hold's context has ended. It is for callers that learned of the
+// end from the session, and waits until the end has reached the hold.
 func (h *Hold) Loss() error {
 	ctx := h.Context()
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
-// isTrusted reports whether a goroutine may begin to work under the hold. If the seat
-// has come without a request, no request has just proved that the session lives, so
-// that its clock is asked.
+// isTrusted reports whether a goroutine may begin to work under the hold. If the seat was
+// obtained without a request, no reply has just proved that the session is alive, so
+// isTrusted checks the session's clock.
 func (h *Hold) isTrusted() bool { return h.ctx.Err() == nil && h.seat.session().IsInTime() }
 
-// FromContext returns the hold with this key that ctx was made under, by a
-// lease's context, or nil.
+// FromContext returns the hold with this key if ctx is under one of its leases, or nil.
 func FromContext(ctx context.Context, key any) *Hold {
 	h, _ := ctx.Value(key).(*Hold)
 	return h
 }
 
-// Reenter returns another lease of the hold that ctx is under. It returns nil
-// if there is none, or it is over. The loss of a hold is an error: its
-// holder believes that it holds the lock, and must not silently go to the end
-// of the queue.
+// Reenter returns another lease of the hold if ctx is under one. It returns nil if there
+// is no such hold, or the hold has ended. If the hold was lost, Reenter returns an error:
+// the holder believes that it holds the lock, and must not silently queue again.
 func Reenter(ctx context.Context, key any) (*Lease, error) {
 	h := FromContext(ctx, key)
 	if h == nil {
@@ -96,7 +94,7 @@ func Reenter(ctx context.Context, key any) (*Lease, error) {
 	return h.LeaseOf(ctx), nil
 }
 
-// Join adds a share, unless the hold is over, or lost.
+// Join adds a share, unless the hold has ended or was lost.
 func (h *Hold) Join() (bool, error) {
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
@@ -112,8 +110,8 @@ func (h *Hold) Join() (bool, error) {
 	return true, nil
 }
 
-// Leave removes a share that Join has added. Leave waits for a deletion, unless err
-// says that there is no connection. The caller got err from the server.
+// Leave removes a share that Join has added. It waits for a deletion, unless err, the
+// error of the caller's last request, means that there is no connection.
 func (h *Hold) Leave(ctx context.Context, err error) {
 	h.seat.mu.Lock()
 	last := h.leaveLocked()
@@ -126,7 +124,7 @@ func (h *Hold) Leave(ctx context.Context, err error) {
 	}
 }
 
-// leaveLocked removes a share, and reports whether it was the last.
+// leaveLocked removes a share, and reports whether it was the last one.
 func (h *Hold) leaveLocked() (last bool) {
 	h.shares--
 	return h.shares == 0
@@ -141,7 +139,7 @@ func (h *Hold) leaveAll() bool {
 	return any
 }
 
-// HasShares reports whether the hold has shares, lost or not. The nil hold has none.
+// HasShares reports whether the hold has shares, even if it is lost. A nil hold has none.
 func (h *Hold) HasShares() bool {
 	if h == nil {
 		return false
@@ -158,8 +156,8 @@ func (h *Hold) Trace() *trace.Hold {
 	return h.trace
 }
 
-// startTrace begins to trace the hold. The lease is its first, which no other
-// goroutine has seen yet.
+// startTrace starts the trace of the hold. The argument is the hold's first lease, which
+// no other goroutine has seen yet.
 func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Acquire) {
 	what := locktrace.Hold{Node: first.Path(), Token: h.seat.token}
 	t, work := trace.StartHold(first.held(), of, what, acquired)
@@ -178,15 +176,15 @@ func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Ac
 	}
 }
 
-// tellLoss tells the tracer and the log, once, that the hold was lost. A hold that
-// was released before is not.
+// tellLoss reports, once, to the tracer and the log that the hold was lost. It does
+// nothing if the hold was released before.
 func (h *Hold) tellLoss() {
 	if cause := context.Cause(h.Context()); cause != nil && !reason.Is(cause, ErrReleased) {
 		h.Trace().Lost(kindOf(cause), cause)
 	}
 }
 
-// Retire ends a hold that no caller gets. It does not wait.
+// Retire ends a hold that is not returned to a caller. It does not wait.
 func (h *Hold) Retire() {
 	if h.leaveAll() {
 		h.End(ErrReleased)
@@ -194,8 +192,8 @@ func (h *Hold) Retire() {
 	}
 }
 
-// LeaseOf returns the lease of a share: of the first, or of the one that the caller has
-// added by Join. The lease has the values of ctx.
+// LeaseOf returns the lease of a share: the first share, or the share that the caller has
+// just added with Join. The lease has the values of ctx.
 func (h *Hold) LeaseOf(ctx context.Context) *Lease {
 	l := &Lease{hold: h, life: h.ctx, end: h.end}
 	if h.all != nil {
@@ -205,9 +203,9 @@ func (h *Hold) LeaseOf(ctx context.Context) *Lease {
 	return l
 }
 
-// Beside returns a hold on a seat that exists beside the holder's, for a node of the
-// lock of with this data, in the place of the holder's: a writer goes on as a reader. The
-// token is the holder's. It returns nil if the node cannot be trusted by now.
+// Beside returns a hold on a second seat of the holder's client, for a node that replaces
+// the holder's: a writer that becomes a reader. The token is the holder's. Beside returns
+// nil if the node can no longer be trusted.
 func (h *Hold) Beside(of *Lock, node framework.Created, data []byte) *Hold {
 	q := h.seat.lane
 	s := &Seat{lane: q, shared: true, terms: of.terms(), data: data, token: h.seat.token}
@@ -225,14 +223,13 @@ func (h *Hold) Beside(of *Lock, node framework.Created, data []byte) *Hold {
 }
 
 // abandon ends a hold that was lost. The client deletes the nodes in the background,
-// if nobody else holds them. They may keep others waiting for as long as the server
-// keeps the session, but the caller need not wait for their deletion. The cause ends
-// the hold's context if nothing has ended it. That is so if a tracer has ended a
-// lease's context, and only that.
+// unless another hold has them. The nodes may block other contenders as long as the
+// server keeps the session, but the caller need not wait for their deletion. If only a
+// tracer has ended the lease's context, the hold's context ends with the cause.
 func (h *Hold) abandon(cause error) {
 	h.End(cause)
 	h.tellLoss()
-	h.Trace().Released(cause) // unless that was a loss
+	h.Trace().Released(cause) // no effect if the loss was reported
 	h.seat.unseat(h)
 	h.seat.retire()
 }

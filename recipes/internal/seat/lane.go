@@ -6,42 +6,42 @@ import (
 	"sync"
 )
 
-// lane is where the goroutines of a client come that want one lock. They take turns
-// in the order of their arrival, and one seat at a time is theirs: decideLocked says
-// who gets it, and decideRelease to whom it is handed on. A lane has no options: each
-// acquire uses those of the object that it was called on.
+// lane is where the goroutines of a client that want the same lock meet. The goroutines
+// take turns in the order of their arrival, and have one seat at a time. decideLocked
+// gives the seat to the next goroutine, and decideRelease may hand a released seat on. A
+// lane has no options: each acquire uses the options of its lock object.
 type lane struct {
-	in   *laneSet // finds the lane by its key until it is over
+	in   *laneSet // finds the lane by its key until the lane is over
 	key  laneKey
 	next *lane // another lane of the same lock, or nil; protected by in.mu
 
 	mu   sync.Mutex // protects the following fields
-	over bool       // it is not in use: later arrivals get another lane
-	line line       // goroutines that wait
-	seat *Seat      // the seat that they wait for, or nil
-	live []*Seat    // all seats that are not lost or gone, such as a downgraded reader's
-	one  [1]*Seat   // where they are, if there is one
-	own  Seat       // the first of all, so that lane and seat are one allocation
+	over bool       // the lane is not in use, and later arrivals get another lane
+	line line       // the waiting goroutines
+	seat *Seat      // the seat for which they wait, or nil
+	live []*Seat    // all seats that are not lost or gone, including a downgraded reader's
+	one  [1]*Seat   // backing array of live for a single seat
+	own  Seat       // the first seat, so that lane and seat are one allocation
 	memory
 }
 
-// A waiter's role says what it does next.
+// role is what a waiter does next.
 type role uint8
 
 const (
-	waits  role = iota // for another role
+	waits  role = iota // it waits for another role
 	drives             // it gets a node for the seat admitted
-	looks              // it looks whether readers may still join the seat
+	looks              // it finds out whether readers may still join the seat
 	sits               // it has a hold
-	fails              // the driver before it was refused, for a reason that is everybody's
+	fails              // the driver before it was refused, for a reason that affects all
 )
 
 // waiter is a goroutine that wants the lock.
 type waiter struct {
 	of     *Lock
 	role   role
-	tries  bool          // it must not wait for others
-	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
+	tries  bool          // it must not wait for other contenders
+	ready  chan struct{} // closed when the waiter has another role; nil if it need not wait. Only the waiter sets it
 	seat   *Seat         // for drives and looks
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
@@ -49,7 +49,7 @@ type waiter struct {
 
 func (w *waiter) isShared() bool { return w.of.isShared() }
 
-// serve does what the waiter's roles ask for, until it has a hold or an error.
+// serve follows the waiter's roles until the waiter has a hold or an error.
 func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
 	defer func() {
 		if h == nil && err == nil { // a hook or an ACL provider has panicked
@@ -94,14 +94,14 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 	}
 }
 
-// has gives a waiter a hold, and sets what becomes of the seat at the end.
+// has gives a waiter a hold, and sets the policy for the hold's end.
 func (w *waiter) has(h *Hold) {
 	h.policy = w.of.cfg.Policy
 	w.hold = h
 }
 
-// addLocked puts a waiter into the line, unless it has its turn at once. It returns how
-// many of ours are ahead.
+// addLocked adds a waiter to the line, unless it is served at once. It returns how many
+// goroutines of this client are ahead.
 func (q *lane) addLocked(w *waiter) (ahead int) {
 	ahead = len(q.live) + len(q.line)
 	for len(q.line) == 0 && w.role == waits && q.serveLocked(w) {
@@ -113,8 +113,8 @@ func (q *lane) addLocked(w *waiter) (ahead int) {
 	return ahead
 }
 
-// beginWaitLocked is for a waiter in the line, with so many of ours ahead. If the waiter
-// must not wait for others, it is refused.
+// beginWaitLocked starts the wait of a waiter in the line, with ahead goroutines of this
+// client before it. If the waiter must not wait for other contenders, it is refused.
 func (q *lane) beginWaitLocked(w *waiter, ahead int) {
 	if w.tries && (q.seat == nil || !q.seat.reading.isShortWaitLocked(w)) {
 		q.line.remove(w)
@@ -128,17 +128,17 @@ func (q *lane) beginWaitLocked(w *waiter, ahead int) {
 	}
 }
 
-// decideLocked gives the first waiters their roles. It is called after every change
-// of the line and of the seat. Three others give the first waiter a role, at the moment
-// of the change: decideRelease hands the seat on, letInLocked lets readers in with the
-// one that was admitted, and driveNextLocked leaves a node in the queue to the next.
-// failLocked and turnAwayLocked refuse waiters anywhere in the line.
+// decideLocked gives the first waiters their roles. It is called after every change of
+// the line and of the seat. Three other functions give the first waiter a role at the
+// moment of a change: decideRelease hands the seat on, letInLocked lets readers in
+// together with the admitted one, and driveNextLocked leaves a queued node to the next
+// driver. In addition, failLocked and turnAwayLocked refuse waiters anywhere in the line.
 func (q *lane) decideLocked() {
 	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
 }
 
-// serveLocked gives the first waiter a role, or has it wait. It reports whether there
+// serveLocked gives the first waiter a role, or lets it wait. It returns true if there
 // may be more to decide.
 func (q *lane) serveLocked(w *waiter) bool {
 	s := q.seat
@@ -150,15 +150,15 @@ func (q *lane) serveLocked(w *waiter) bool {
 	}
 	switch state := s.State(); {
 	case state == Lost, s.isTrustOver():
-		q.vacateLocked(s) // its holders may know that before the lane does
+		q.vacateLocked(s) // holders may notice the loss before the lane does
 	case q.maySitLocked(w, s, state):
 		q.sitLocked(w, s)
-	case state == Parked && s.minimum == nil: // it is of the other kind, or not trusted
+	case state == Parked && s.minimum == nil: // the seat is of the other kind, or not trusted
 		q.unparkLocked(s)
 	case state != Held || s.reading == nil || !w.isShared() || s.reading.isLooking:
 		return false
 	case s.reading.closed || s.isRequested():
-		q.seat = nil // its holders keep it, and nobody joins them any more
+		q.seat = nil // its holders keep it, but no more readers join
 	default:
 		s.reading.isLooking = true
 		q.giveLocked(w, looks)
@@ -167,8 +167,8 @@ func (q *lane) serveLocked(w *waiter) bool {
 	return true
 }
 
-// maySitLocked reports whether a waiter gets the seat without a request: it is idle,
-// or readers hold it and the queue was just listed.
+// maySitLocked reports whether a waiter gets the seat without a request: the seat is
+// idle, or readers hold it and the queue was just listed.
 func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 	switch {
 	case s.shared != w.isShared() || s.minimum != nil || !s.mayPass():
@@ -180,7 +180,7 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 	}
 }
 
-// giveLocked takes a waiter off the line, and gives it a role.
+// giveLocked removes a waiter from the line, and gives it a role.
 func (q *lane) giveLocked(w *waiter, r role) {
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
@@ -189,8 +189,8 @@ func (q *lane) giveLocked(w *waiter, r role) {
 	}
 }
 
-// sitLocked gives a waiter a hold on a seat. If that has just been lost, the waiter
-// gets another seat.
+// sitLocked gives a waiter a hold on a seat. If the seat has just been lost, the waiter
+// gets another one.
 func (q *lane) sitLocked(w *waiter, s *Seat) {
 	if s.State() == Parked || !s.shared {
 		s.turns++
@@ -223,7 +223,7 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 	return s
 }
 
-// vacateLocked notes that the seat is nobody's any more.
+// vacateLocked removes the seat from the lane.
 func (q *lane) vacateLocked(s *Seat) {
 	s.parking.forgetLocked()
 	if q.seat == s {
@@ -242,7 +242,7 @@ func (q *lane) unparkLocked(s *Seat) {
 	}
 }
 
-// vacate is vacateLocked, and lets the next waiter have its turn.
+// vacate is vacateLocked, and then serves the next waiters.
 func (q *lane) vacate(s *Seat) {
 	q.mu.Lock()
 	q.vacateLocked(s)
@@ -251,7 +251,7 @@ func (q *lane) vacate(s *Seat) {
 	q.mu.Unlock()
 }
 
-// finishLocked takes a lane that nobody uses out of its set.
+// finishLocked removes a lane that is not in use from its set.
 func (q *lane) finishLocked() {
 	if q.seat == nil && len(q.live) == 0 && len(q.line) == 0 && !q.over {
 		q.over = true
@@ -259,10 +259,10 @@ func (q *lane) finishLocked() {
 	}
 }
 
-// leave takes a waiter that gives up out of the lane, and returns what is known of the
-// queue if others were ahead of it. What it has got meanwhile, it does not keep: a node in
-// the queue goes to the next one, if that would make the same, and a lock that it holds is
-// given back.
+// leave removes a waiter that gives up, and returns what is known of the queue if other
+// contenders were ahead. The waiter does not keep what it got meanwhile: a queued node
+// goes to the next waiter if that would create the same node, and a held lock is given
+// back.
 func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 	q.mu.Lock()
 	r := w.role
@@ -272,7 +272,7 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 			seen = q.standingLocked(len(q.live) + q.line.before(w))
 		}
 		q.line.remove(w)
-		q.decideLocked() // those that it was in the way of
+		q.decideLocked() // for the waiters behind it
 	case looks:
 		w.seat.reading.isLooking = false
 		q.decideLocked()
@@ -289,8 +289,8 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 	return seen
 }
 
-// sendBack ends a hold that its taker cannot trust. The taker is the first in the line
-// before the seat is vacated, so that none of those behind it gets the next seat.
+// sendBack ends a hold that its taker cannot trust. The taker becomes first in the line
+// before the seat is vacated, so that no waiter behind it gets the next seat.
 func (q *lane) sendBack(w *waiter) *lane {
 	h := w.hold
 	q.mu.Lock()
@@ -304,7 +304,7 @@ func (q *lane) sendBack(w *waiter) *lane {
 	return q.settle(w)
 }
 
-// addFirstLocked puts a waiter that had a role in front of all others, unless the lane
+// addFirstLocked puts a waiter that had a role at the front of the line, unless the lane
 // is over.
 func (q *lane) addFirstLocked(w *waiter) {
 	w.role, w.seat, w.hold, w.ready = waits, nil, nil, nil
@@ -313,8 +313,8 @@ func (q *lane) addFirstLocked(w *waiter) {
 	}
 }
 
-// settle lets a waiter that addFirstLocked has put into the line have its turn, or
-// puts it into another lane if this one was over: then nobody else is in the line.
+// settle serves a waiter that addFirstLocked has put into the line. If the lane was over,
+// the line is empty, and settle puts the waiter into another lane.
 func (q *lane) settle(w *waiter) *lane {
 	q.mu.Lock()
 	isOurs := q.line.before(w) >= 0 || w.role != waits
@@ -331,12 +331,12 @@ func (q *lane) settle(w *waiter) *lane {
 	return q
 }
 
-// outcome is what becomes of a seat when a hold on it ends.
+// outcome is what happens to a seat when a hold on it ends.
 type outcome uint8
 
 const (
-	stays    outcome = iota // others hold it, or it was handed on, or is parked
-	rests                   // nobody gets it until its minimum hold is over
+	stays    outcome = iota // it has other holders, was handed on, or is parked
+	rests                   // no goroutine gets it until its minimum hold is over
 	goesBack                // its nodes are deleted
 )
 

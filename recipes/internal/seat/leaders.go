@@ -7,10 +7,10 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// Lead makes the hold a leader's, which has one lease and gives the seat up by
-// Keep or Dissolve. If the hold is lost, or a tracer has ended the lease's context,
-// the release of the lease leaves the nodes to the leader, and only closes the
-// channel: the holder has stopped.
+// Lead makes the hold a leader's. A leader's hold has one lease, and the leader gives the
+// seat up with Keep or Dissolve. If the hold was lost, or a tracer has ended the lease's
+// context, releasing the lease leaves the nodes to the leader and only closes the
+// returned channel: the holder has stopped.
 func (h *Hold) Lead() (stopped <-chan struct{}) {
 	holder, stop := context.WithCancel(context.Background())
 	h.seat.mu.Lock()
@@ -22,11 +22,11 @@ func (h *Hold) Lead() (stopped <-chan struct{}) {
 // Lose ends the hold with a cause, and makes its seat Lost.
 func (h *Hold) Lose(cause error) { h.seat.lose(cause) }
 
-// Dissolve gives the hold up for all its shares. It returns when the nodes are
-// gone or, if they are lost anyway, when the client deletes them in the
-// background. The error says why a node may still exist. Another call waits for
-// what is left then. The holder of a hold that was lost has had its time to
-// stop when the leader calls this.
+// Dissolve gives the hold up for all its shares. It returns when the nodes are deleted.
+// If the hold was lost in a way that makes waiting pointless, it returns when the client
+// deletes the nodes in the background. The error says why a node may still exist. If
+// another goroutine is already releasing the last share, Dissolve waits for that release.
+// Before a leader calls Dissolve for a lost hold, it has given the holder time to stop.
 func (h *Hold) Dissolve(ctx context.Context) error {
 	s := h.seat
 	if !h.leaveAll() { // another goroutine is releasing the last share
@@ -46,12 +46,12 @@ func (h *Hold) Dissolve(ctx context.Context) error {
 	}
 }
 
-// Stopped notes that the holder has stopped, and tells the leader. If the hold was lost,
-// Close of the client need not spare the nodes any more.
+// Stopped records that the holder has stopped, and notifies the leader. If the hold was
+// lost, Close of the client need not spare the nodes any longer.
 func (h *Hold) Stopped() {
 	s := h.seat
 	if cause := context.Cause(h.Context()); cause != nil && !reason.Is(cause, ErrReleased) {
-		s.lose(cause) // perhaps nothing has called it yet
+		s.lose(cause) // the loss may not have been reported yet
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,12 +75,12 @@ func (h *Hold) AwaitRelease(ctx context.Context) error {
 	return s.left
 }
 
-// Keep takes the nodes from a hold that suspension has ended, for the next
-// hold of the same leader. It reports false if they must be deleted: the hold
-// was given up before, or somebody has asked for the leadership.
+// Keep takes the nodes from a hold that a suspended connection has ended, for the next
+// hold of the same leader. It returns false if the nodes must be deleted: the hold was
+// already given up, or another client has asked for the leadership.
 func (h *Hold) Keep() bool {
 	s := h.seat
-	s.lose(context.Cause(h.Context())) // perhaps nothing has called it yet
+	s.lose(context.Cause(h.Context())) // the loss may not have been reported yet
 	if s.isRequested() || !h.leaveAll() {
 		return false
 	}

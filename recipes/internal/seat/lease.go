@@ -13,8 +13,8 @@ import (
 type Lease struct {
 	hold     *Hold           // nil for several leases
 	several  *several        // nil for one lease
-	ctx      leaseContext    // the lease's, in which LeaseFromContext finds it
-	life     context.Context // ends with the lease, whatever a tracer has derived; it has no values
+	ctx      leaseContext    // the lease's context, in which LeaseFromContext finds the lease
+	life     context.Context // ends with the lease, even if a tracer has derived another context; has no values
 	end      context.CancelCauseFunc
 	released atomic.Bool
 }
@@ -23,8 +23,8 @@ type Lease struct {
 // together, it returns nil.
 func (l *Lease) Hold() *Hold { return l.hold }
 
-// valuesOf returns the values of ctx, without its end. By these values, an
-// acquire finds that it is under this lease.
+// valuesOf returns the values of ctx, without its end. An acquire finds the lease by
+// these values.
 func (l *Lease) valuesOf(ctx context.Context) context.Context {
 	ctx = context.WithoutCancel(ctx)
 	if l.hold == nil {
@@ -36,18 +36,18 @@ func (l *Lease) valuesOf(ctx context.Context) context.Context {
 // workIn sets the lease's context.
 func (l *Lease) workIn(held context.Context) { l.ctx = leaseContext{held, l} }
 
-// held is the lease's context, without a reference to the lease.
+// held returns the lease's context, without a reference to the lease.
 func (l *Lease) held() context.Context { return l.ctx.Context }
 
-// Context ends when the lease does.
+// Context returns the context that ends with the lease.
 func (l *Lease) Context() context.Context { return &l.ctx }
 
-// WithContext returns a copy of ctx that ends with the lease, too.
+// WithContext returns a copy of ctx that also ends with the lease.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx)}, l}, ctx)
 }
 
-// Holds returns the holds that the lease has shares of.
+// Holds returns the holds in which the lease has shares.
 func (l *Lease) Holds() []*Hold {
 	if l.hold != nil {
 		return []*Hold{l.hold}
@@ -58,7 +58,7 @@ func (l *Lease) Holds() []*Hold {
 // FencingToken returns the token of the last hold.
 func (l *Lease) FencingToken() int64 { return l.last().hold.seat.Token() }
 
-// last returns the lease itself, or the last of several that were taken together.
+// last returns the lease itself, or the last of the leases that were taken together.
 func (l *Lease) last() *Lease {
 	for l.hold == nil {
 		l = l.several.leases[len(l.several.leases)-1]
@@ -77,7 +77,7 @@ func (l *Lease) Leases() []*Lease {
 	return l.several.leases
 }
 
-// Requested is closed when somebody asks for one of the locks.
+// Requested is closed when another client asks for one of the locks.
 func (l *Lease) Requested() <-chan struct{} {
 	if l.hold != nil {
 		return l.hold.seat.Requested()
@@ -85,7 +85,7 @@ func (l *Lease) Requested() <-chan struct{} {
 	return l.several.Requested()
 }
 
-// Release gives the share up, and with the last share the hold.
+// Release gives the share up. With the last share, it gives the hold up.
 func (l *Lease) Release(ctx context.Context) error {
 	if l.hold == nil {
 		return l.several.release(ctx)
@@ -95,14 +95,14 @@ func (l *Lease) Release(ctx context.Context) error {
 
 // parting is the first half of a release.
 type parting struct {
-	again      bool            // the lease was released before
-	last       bool            // it was the last share
-	cause      error           // with which the lease's context has ended
-	connection context.Context // nil if it was not the last share
+	again      bool            // the lease was released earlier
+	last       bool            // the share was the last one
+	cause      error           // the cause of the end of the lease's context
+	connection context.Context // nil unless the share was the last one
 }
 
-// part ends the lease, and makes no request. What happens to the session after
-// that is no loss.
+// part ends the lease without making a request. If the session ends afterwards, that is
+// no loss.
 func (l *Lease) part() parting {
 	if !l.released.CompareAndSwap(false, true) {
 		return parting{again: true}
@@ -111,20 +111,20 @@ func (l *Lease) part() parting {
 	if stops {
 		l.hold.Stopped()
 	}
-	p := parting{last: last, cause: context.Cause(l.Context())} // the first one
+	p := parting{last: last, cause: context.Cause(l.Context())} // the first cause
 	if last {
 		p.connection = l.hold.seat.connection()
 	}
 	return p
 }
 
-// leave ends the lease's context and removes its share. It reports whether that
-// was the last one. It does both at once: a leader that sees the end calls
-// [Hold.Dissolve], which must not find the share and take over the deletion.
-// The server's answer is this release's. For the same reason the hold ends at that
-// moment: an interruption that comes next is no loss, and a minimum hold goes on. The
-// share of a leader's hold stays if the hold was lost, or a tracer has ended the
-// lease's context: the release says only that the holder stops, see [Hold.Lead].
+// leave ends the lease's context and removes its share. It reports whether that was the
+// last share. It does both under one lock: a leader that sees the end calls
+// [Hold.Dissolve], which must not find the share and take over the deletion, because this
+// release waits for the server's answer. For the same reason the hold ends at that
+// moment: a later interruption is no loss, and a minimum hold continues. If a leader's
+// hold was lost, or a tracer has ended the lease's context, the share remains: the
+// release only reports that the holder has stopped, see [Hold.Lead].
 func (l *Lease) leave() (last, stops bool) {
 	h := l.hold
 	h.seat.mu.Lock()
@@ -141,7 +141,7 @@ func (l *Lease) leave() (last, stops bool) {
 	return last, false
 }
 
-// finish does what is left of the release.
+// finish does the second half of a release.
 func (l *Lease) finish(ctx context.Context, p parting) error {
 	if err := l.giveBack(ctx, p); err != nil {
 		return &framework.OpError{Op: "release", Path: l.Path(), Err: err}

@@ -14,36 +14,35 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Lock is what a recipe acquires holds with: a configuration, and what its
-// attempts remember. It is safe for concurrent use. All calls of the zero Lock
+// Lock acquires holds for a recipe. It has the configuration, and what earlier attempts
+// have left for later ones. It is safe for concurrent use. All calls of the zero Lock
 // return errors.
 type Lock struct {
 	cfg      Config
 	boxed    any    // the Key, for contexts
-	newNode  string // the path that a contender asks for
-	identity string // the part of the nodes' data that stays the same
+	newNode  string // the path for creating a contender's node
+	identity string // the constant part of the nodes' data
 
 	*remembered
 }
 
-// remembered is what the attempts of an object leave for the next.
+// remembered is what the attempts of a lock object leave for later attempts.
 type remembered struct {
 	warned        atomic.Bool             // see warnOfOthers
 	warnedUnowned atomic.Bool             // see noteOwner
-	refused       atomic.Pointer[refusal] // the last attempt's; nil if it was not refused
+	refused       atomic.Pointer[refusal] // of the last attempt; nil unless it was refused
 }
 
-// Key identifies a lock in the contexts of its leases. Locks of one kind for
-// the same node and client are the same lock. The object, and the view of the
-// client, do not matter.
+// Key identifies a lock in the contexts of its leases. Locks of one kind for the same
+// node and client have the same key, even if the objects and the views of the client
+// differ.
 type Key struct {
-	client framework.Extension // its root view
+	client framework.Extension // the root view
 	path   string
 	kind   string
 }
 
-// New returns a lock. If the configuration is invalid, every call returns an
-// error that says why.
+// New returns a lock. If the configuration is invalid, every call returns an error.
 func New(cfg Config) *Lock {
 	if cfg.Kazoo {
 		cfg.Kind, cfg.Kinds = order.KazooKinds[0], order.KazooKinds
@@ -54,7 +53,7 @@ func New(cfg Config) *Lock {
 	if cfg.Name == "" {
 		cfg.Name = cfg.Path
 	}
-	if err := framework.ValidatePath(cfg.Name); err != nil { // the other paths are made from this one
+	if err := framework.ValidatePath(cfg.Name); err != nil { // the other paths are derived from this one
 		cfg.Fault = err
 	}
 	l := &Lock{cfg: cfg, remembered: &remembered{}}
@@ -73,23 +72,23 @@ func New(cfg Config) *Lock {
 // Client returns the client, or nil.
 func (l *Lock) Client() *framework.Client { return l.cfg.Client }
 
-// Key returns the key that finds the lock's holds in contexts. The zero Lock has
-// the zero Key.
+// Key returns the key of the lock's holds in contexts. The zero Lock has the zero Key.
 func (l *Lock) Key() Key {
 	key, _ := l.boxed.(Key)
 	return key
 }
 
-// Path returns the path of the node whose children are the contenders.
+// Path returns the parent of the contenders' nodes.
 func (l *Lock) Path() string { return l.cfg.Path }
 
 // HasMinimumHold reports whether the lock stays for a while after a release.
 func (l *Lock) HasMinimumHold() bool { return l.cfg.MinimumHold > 0 }
 
-// Events returns the source of events of the lock, by the path that the user knows.
+// Events returns the source of the lock's events, with the path that the user knows.
 func (l *Lock) Events() event.Source { return event.OfLock(l.cfg.Client, l.cfg.Name) }
 
-// Acquire re-enters, waits for the lock, or only tries.
+// Acquire re-enters if ctx is under a lease of the lock. Otherwise it waits for the lock,
+// or only tries.
 func (l *Lock) Acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if lease, err := l.Reenter(ctx); lease != nil || err != nil {
 		return lease, err
@@ -105,11 +104,11 @@ func (l *Lock) Describe(wait bool) locktrace.Acquire {
 	}
 }
 
-// isShared reports whether the lock is of those that hold it together.
+// isShared reports whether the holders of the lock share it.
 func (l *Lock) isShared() bool { return l.cfg.Readers == l.cfg.Kind }
 
-// Reenter returns another lease of the lock that ctx is under. It returns nil
-// if there is none, or an error if the call is invalid.
+// Reenter returns another lease of the lock if ctx is under one. Otherwise it returns
+// nil, or an error if the call is invalid.
 func (l *Lock) Reenter(ctx context.Context) (*Lease, error) {
 	if err := l.Ready(ctx); err != nil {
 		return nil, l.OpError(err)
@@ -118,8 +117,7 @@ func (l *Lock) Reenter(ctx context.Context) (*Lease, error) {
 	return lease, l.OpError(err)
 }
 
-// Ready checks a call before it does anything, and returns what is wrong with
-// it.
+// Ready returns the error of an invalid call, before the call does anything.
 func (l *Lock) Ready(ctx context.Context) error {
 	if err := l.Usable(); err != nil {
 		return err
@@ -138,9 +136,9 @@ func (l *Lock) Usable() error {
 	return nil
 }
 
-// Win waits for the lock, or only tries. The caller makes the hold's leases.
+// Win waits for the lock, or only tries. The caller creates the hold's leases.
 func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
-	if !a.Wait && lanes.lookUp(laneKeyOf(l)) == nil { // otherwise those of our client know more there
+	if !a.Wait && lanes.lookUp(laneKeyOf(l)) == nil { // an existing lane knows more than a read of the queue
 		if r := l.lookFirst(ctx, a, l.lookForTurn); r != nil {
 			return nil, l.Refuse(ctx, r)
 		}
@@ -161,7 +159,7 @@ func (l *Lock) NodeData(a Attempt) []byte {
 // OpError adds the lock's call and path to an error.
 func (l *Lock) OpError(err error) error { return l.ErrorOf(l.cfg.Op, err) }
 
-// ErrorOf is OpError for another call.
+// ErrorOf is OpError for another call than the acquire.
 func (l *Lock) ErrorOf(op string, err error) error {
 	if err == nil {
 		return nil
@@ -169,10 +167,10 @@ func (l *Lock) ErrorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: l.cfg.Name, Err: err}
 }
 
-// Stand is Win for a candidate that stands for leader. The argument resume is the node of
-// the leadership before, or has no path if the candidate has kept none. Stand also resumes
-// a node that is admitted during an interruption, and does not give it up. The error is
-// the driver's own.
+// Stand is Win for a candidate for leadership. The argument resume is the node of the
+// previous leadership, or has no path if the candidate has kept no node. If an
+// interruption comes right after the grant, Stand resumes the node instead of giving it
+// up. It returns the error of the driver unchanged.
 func (l *Lock) Stand(ctx context.Context, a Attempt, resume framework.Created, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)
@@ -184,15 +182,15 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, resume framework.Created, b
 			return h, nil
 		}
 		if c.own != nil {
-			c.own.watch.Stop() // the next run sets one of its own
+			c.own.watch.Stop() // the next run sets another watch
 		}
 		resume = c.node
 	}
 }
 
-// Candidate is what a leader's candidate wants of Stand. Each may be nil.
+// Candidate has the callbacks of a candidate for leadership. Each may be nil.
 type Candidate struct {
-	OnBlocked func(NotAdmitted) // it has to wait
+	OnBlocked func(NotAdmitted) // the candidate has to wait
 	OnError   func(error)
 	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
 }
@@ -206,9 +204,9 @@ type Attempt struct {
 	Trace *trace.Acquire // may be nil
 }
 
-// Traced traces an acquire from its begin to its end, and to the begin of the
-// hold. The lease has the values of ctx, and not those that tracing adds for
-// the acquire.
+// Traced traces an acquire from its beginning to its end, and starts the trace of the
+// hold. The lease has the values of ctx, without the values that tracing adds for the
+// acquire.
 func Traced(
 	ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*Hold, error),
 ) (lease *Lease, err error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// step looks at the queue once. It returns nil if the contender is admitted, and
-// errAgain when the queue has changed since.
+// step reads the queue once. It returns nil if the contender is admitted, and errAgain
+// when the queue has changed since.
 func (c *contender) step(ctx context.Context) error {
 	c.isNext = false
 	now, err := c.standing(ctx)
@@ -38,7 +38,7 @@ func (c *contender) step(ctx context.Context) error {
 	return c.waitFor(ctx, now)
 }
 
-// standing finds our position in the queue.
+// standing returns the contender's position in the queue.
 func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 	children, err := c.children(ctx)
 	if err != nil {
@@ -60,8 +60,8 @@ func (c *contender) standing(ctx context.Context) (order.Standing, error) {
 	return order.StandingOf(ours, queue, c.lock.cfg.Blocks), nil
 }
 
-// noteQueue records the state of the queue. It forgets the data of another
-// holder.
+// noteQueue records the state of the queue. If the holder has changed, it discards the
+// data of the old holder.
 func (c *contender) noteQueue(holder string, ahead int) {
 	if holder != c.seen.Holder {
 		c.seen = NotAdmitted{Holder: holder}
@@ -69,7 +69,7 @@ func (c *contender) noteQueue(holder string, ahead int) {
 	c.seen.Seen, c.seen.Ahead = time.Now(), ahead
 }
 
-// blocker is the node that a contender waits for, with a watch on it.
+// blocker is the node for which a contender waits, with a watch on it.
 type blocker struct {
 	node  string
 	data  []byte
@@ -80,7 +80,7 @@ type blocker struct {
 // isGone reports whether a watch has fired because its node was deleted.
 func isGone(w *framework.Watch) bool {
 	if !isDone(w) {
-		return false // another event has woken us
+		return false // another event has ended the wait
 	}
 	event, err := w.Event()
 	return err == nil && event.Type == zk.EventNodeDeleted
@@ -95,10 +95,10 @@ func isDone(w *framework.Watch) bool {
 	}
 }
 
-// waitFor waits for the node that blocks us. It returns nil if that makes us the
-// first, and errAgain when the queue may have changed otherwise. It sets the
-// watch by reading the node. Asking for its existence would leave a watch behind
-// on a node that is gone already (CURATOR-107).
+// waitFor waits for the blocking node. It returns nil if the contender is first after
+// that, and errAgain if the queue may have changed otherwise. It sets the watch by
+// reading the node: an exists request would leave a watch behind if the node is already
+// gone (CURATOR-107).
 func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error) {
 	b := &blocker{node: now.Blocker}
 	b.data, b.stat, b.watch, err = c.lock.cfg.Client.GetW(ctx, znode.Join(c.lock.cfg.Path, b.node))
@@ -125,12 +125,12 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 	if err := c.checkSession(nil); err != nil {
 		return err
 	}
-	c.listed, c.excluding = time.Time{}, false // the last listing has the node that is gone, and may lack newer ones
+	c.listed, c.excluding = time.Time{}, false // the last listing still has the deleted node, and may lack newer ones
 	return granted(ctx)
 }
 
-// awaitChange waits for a blocker. It tells the observer what we wait for when it
-// knows the holder, or at the end of the wait.
+// awaitChange waits for a change of the blocker. It reports the wait to the tracer when
+// the holder is known, or at the end of the wait.
 func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 	c.tellBlocked()
 	err := c.awaitHolder(ctx, b)
@@ -149,15 +149,15 @@ func (c *contender) tellWaiting(b *blocker) {
 	c.trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: c.holder()})
 }
 
-// holder returns what is known of the holder.
+// holder returns what is known about the holder.
 func (c *contender) holder() locktrace.Contender {
 	return locktrace.Contender{Node: c.seen.Holder, Data: c.seen.HolderData, Since: c.seen.HolderSince}
 }
 
-// changes are what a contender waits for. Each may be nil.
+// changes are the events for which a contender waits. Each may be nil.
 type changes [3]<-chan struct{}
 
-// await returns errAgain at the first of the changes, and errDue at a time.
+// await returns errAgain at the first change, and errDue when due fires.
 func (c *contender) await(ctx context.Context, first changes, due <-chan time.Time) error {
 	session := c.node.Session.Context()
 	select {
@@ -176,14 +176,13 @@ func (c *contender) await(ctx context.Context, first changes, due <-chan time.Ti
 	}
 }
 
-// holderAfter is how long a contender waits before it reads the holder's node,
-// unless that is the node which it waits for. Most waits are shorter. And where
-// locks are held for a short time, the holder is gone when it is asked for.
+// holderAfter is how long a contender waits before it reads the holder's node, if that is
+// not the blocking node. Most waits are shorter. If locks are held only for a short time,
+// the holder would be gone before the read.
 const holderAfter = 200 * time.Millisecond
 
-// whenToRead returns how long to wait before the holder is read. If ctx ends
-// soon, half of its time is left for the answer, so that the error can name the
-// holder.
+// whenToRead returns the delay before the holder is read. If ctx ends soon, half of the
+// remaining time is left for the reply, so that the error can name the holder.
 func (c *contender) whenToRead(ctx context.Context) time.Duration {
 	after := holderAfter
 	if c.isThird {
@@ -195,8 +194,8 @@ func (c *contender) whenToRead(ctx context.Context) time.Duration {
 	return after
 }
 
-// awaitHolder returns nil when we know the holder, or have asked for it. It
-// returns what await does if the wait is over before.
+// awaitHolder returns nil when the holder is known or was read. If the wait ends before
+// that, it returns the result of await.
 func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	if (c.seen.hasRead() || c.seen.Holder == b.node) && !c.isThird {
 		return nil
@@ -208,7 +207,7 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	}
 	under, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer b.watch.AfterFunc(cancel)() // nobody waits for this answer when it is our turn
+	defer b.watch.AfterFunc(cancel)() // the reply is not needed once it is our turn
 	if c.isThird {
 		c.watchHolder(under)
 	} else {
@@ -220,7 +219,7 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	return nil
 }
 
-// forgetHolder stops the watch that watchHolder has set.
+// forgetHolder removes the watch that watchHolder has set.
 func (c *contender) forgetHolder() {
 	if c.first != nil {
 		c.first.Stop()
@@ -228,7 +227,7 @@ func (c *contender) forgetHolder() {
 	}
 }
 
-// watchHolder is readHolder with a watch, which is ours to stop.
+// watchHolder is readHolder with a watch. The contender must remove the watch.
 func (c *contender) watchHolder(ctx context.Context) {
 	under, answered := beyond(ctx)
 	data, stat, watch, err := c.lock.cfg.Client.GetW(under, znode.Join(c.lock.cfg.Path, c.seen.Holder))
@@ -238,8 +237,8 @@ func (c *contender) watchHolder(ctx context.Context) {
 	}
 }
 
-// readHolder finds out who holds the lock, for the caller's error, unless that is known.
-// The attempt does not fail if that does not work.
+// readHolder reads the holder's node for the caller's error, unless it is known. If the
+// read fails, the attempt continues.
 func (c *contender) readHolder(ctx context.Context) {
 	if c.seen.Holder == "" || c.seen.hasRead() {
 		return
@@ -256,9 +255,9 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.noteOwner(c.seen.Holder, stat)
 }
 
-// beyond returns a context for a request that sets a watch. The request ends with ctx.
-// The watch does not. The function returned must be called with the request's error,
-// and returns the error for the caller.
+// beyond returns a context for a request that sets a watch. The request ends with ctx,
+// but the watch does not. The caller must pass the request's error to the returned
+// function, which returns the error for the caller.
 func beyond(ctx context.Context) (under context.Context, answered func(error) error) {
 	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
@@ -273,45 +272,50 @@ func beyond(ctx context.Context) (under context.Context, answered func(error) er
 	}
 }
 
-// A contender that has been behind one other alone is the first as soon as that
-// one is gone. It need not look at the queue again:
+// A contender with only one node ahead is first as soon as that node is deleted. It need
+// not re-read the queue, for two reasons:
 //
-//   - Nobody has come in between. The numbers of new nodes only rise, as long as
-//     the lock's path lives, and that lives as long as our node does.
-//   - Our node lives. A watch on it was set, and has not fired. Events come in the
-//     order of the transactions, so an earlier deletion would have fired it.
+//  - No other contender can be in between. The numbers of new nodes only grow while the
+//    lock's path exists, and the path exists as long as the contender's node.
+//  - The contender's node still exists. A watch on it was set, and has not fired. Events
+//    arrive in the order of the transactions, so an earlier deletion would have triggered
+//    it.
 //
-// If an operator deletes both nodes in one transaction, our watch may fire a moment
-// later. The hold learns that, as it learns of every deletion of its node.
+// If an operator deletes both nodes in one transaction, the watch on the contender's node
+// may fire a moment later. The hold then notices the deletion in the same way as any
+// other deletion of its node.
 //
-// That is not so in some cases, and then the contender looks. The comments at
-// the conditions name them.
+// In some cases this is not true, and the contender re-reads the queue. The comments at
+// the conditions name these cases.
 //
-// At a semaphore's gate, every contender looks: who enters reads the leases next, and
-// an event does not say, as an answer does, how new the server is that tells of it, so
-// that the client may read them from an older one after a reconnect.
+// At a semaphore's gate, every contender re-reads the queue. The admitted contender reads
+// the leases next. Unlike a reply, an event does not say how new the state of its server
+// is, so that after a reconnect the client might read the leases from an older server.
 
-// The third in the queue is the next when the holder goes. It learns of that by a
-// watch on the holder's node, which it sets with the read that waiters make anyway,
-// and sooner. It can take its own watch then, while the one ahead works. So a release
-// wakes two clients where three queue: the contender that is admitted, and the next.
+// The third contender in the queue is next when the holder leaves. A watch on the
+// holder's node notifies the third contender. Every waiter reads that node; the third
+// contender does so sooner, and sets the watch with the same request. It can then set the
+// watch on its own node while the contender ahead works. So a release wakes two clients
+// if three are queued: the contender that is admitted, and the next one.
 
-// isNextIn reports whether we are the next for sure when the node that we wait for
-// is deleted.
+// isNextIn reports whether the contender is certainly first when the blocking node is
+// deleted.
 func (c *contender) isNextIn(now order.Standing, b *blocker) bool {
 	return now.Ahead == 1 && c.entersAfter(now.Blocker) &&
-		// A create that was tried again may have made two nodes, and only a look finds the
-		// other. The end of a session deletes all its nodes in one transaction, in any order,
-		// and the server may hang up before it has sent the event of ours.
+		// A repeated create may have created two nodes, and only a read of the queue
+		// finds the other. The end of a session deletes all its nodes in one transaction,
+		// in any order, and the server may close the connection before it sends the event
+		// of this node.
 		!c.mayHaveTwin && b.stat.EphemeralOwner != c.node.Session.ID()
 }
 
-// isThirdIn reports whether we are the next for sure when the holder's node is deleted.
+// isThirdIn reports whether the contender is certainly next when the holder's node is
+// deleted.
 func (c *contender) isThirdIn(now order.Standing) bool {
 	return now.Ahead == 2 && now.First != now.Blocker && c.entersAfter(now.First) && c.entersAfter(now.Blocker) && !c.mayHaveTwin
 }
 
-// entersAfter reports whether the deletion of a node alone takes it out of our way.
+// entersAfter reports whether the contender can pass as soon as the node is deleted.
 func (c *contender) entersAfter(node string) bool {
 	enters := c.lock.cfg.EntersAfter
 	if enters == nil {
@@ -322,11 +326,12 @@ func (c *contender) entersAfter(node string) bool {
 	return isOurs && isAhead && order.Follows(ours, ahead) && enters(ours.Kind, ahead.Kind)
 }
 
-// thirdAfter is how long the third in the queue waits before it watches the holder.
-// Where locks are held for a shorter time, the watch would cost more than it saves.
+// thirdAfter is how long the third contender waits before it watches the holder. If locks
+// are held for a shorter time, the watch would cost more than it saves.
 const thirdAfter = 10 * time.Millisecond
 
-// awaitTurn waits for the blocker. The third in the queue becomes the next meanwhile.
+// awaitTurn waits for the blocker. Meanwhile, the third contender may become the next
+// one.
 func (c *contender) awaitTurn(ctx context.Context, b *blocker) error {
 	if first := c.first; first != nil {
 		err := c.await(ctx, changes{b.watch.Done(), c.own.changed(), first.Done()}, nil)
@@ -342,7 +347,7 @@ func (c *contender) awaitTurn(ctx context.Context, b *blocker) error {
 	return c.await(ctx, changes{b.watch.Done(), c.own.changed()}, nil)
 }
 
-// becomeNext is for the third in the queue, when the holder has gone.
+// becomeNext is called for the third contender when the holder has left.
 func (c *contender) becomeNext(ctx context.Context, b *blocker) error {
 	c.isNext = c.isNextIn(order.Standing{Ahead: 1, Blocker: b.node}, b)
 	c.noteQueue(b.node, 1)
@@ -351,16 +356,16 @@ func (c *contender) becomeNext(ctx context.Context, b *blocker) error {
 	return c.watchSelf(ctx)
 }
 
-// isFirst reports whether a wait for a blocker has made us the first. The order
-// of events says nothing where a server tells of changes that were made before,
-// as after a reconnect. Then it does not matter which of two we see first.
+// isFirst reports whether the end of a wait has made the contender first. After a
+// reconnect, a server reports earlier changes, and the order of these events is
+// meaningless. The contender then re-reads the queue.
 func (c *contender) isFirst(b *blocker) bool {
 	return c.isNext && isGone(b.watch) && b.watch.InOrder() && c.own.isSet()
 }
 
-// watchSelf watches our own node, if that is asked for, or if it saves the next
-// look at the queue. In the latter case the contender goes on without the watch
-// if there is an error: it looks, as it would have done.
+// watchSelf watches the contender's node, if WatchSelf is set or if the watch saves the
+// next read of the queue. In the latter case an error is ignored: the contender re-reads
+// the queue instead.
 func (c *contender) watchSelf(ctx context.Context) error {
 	if c.own.isSet() {
 		return nil
@@ -370,7 +375,7 @@ func (c *contender) watchSelf(ctx context.Context) error {
 	if !always && !c.isNext {
 		return nil
 	}
-	under, answered := beyond(ctx) // the watch goes to the seat if we are admitted
+	under, answered := beyond(ctx) // the seat takes the watch over when the contender is admitted
 	data, _, watch, err := c.lock.cfg.Client.GetW(under, c.node.Path)
 	switch err = answered(err); {
 	case err == nil:

@@ -6,17 +6,17 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// memory is what the goroutines of a lane have seen. An acquire that waits in the
-// process makes no request, and a driver may end before it has seen the queue, or the
-// data of the holder's node. Their errors say what others of the client have seen.
-// It is protected by the lane's mutex.
+// memory is what the goroutines of a lane have seen of the server's queue. An acquire
+// that waits in the process makes no request, and a driver may end before it has read the
+// queue or the holder's node. Their errors then report what other goroutines of the
+// client have seen. The lane's mutex protects memory.
 type memory struct {
-	seen   NotAdmitted // the server's queue as the last driver saw it that had to wait there
-	outage error       // why a request of the driver has failed that waits for the end of an outage, or nil
+	seen   NotAdmitted // the server's queue when a driver last had to wait there
+	outage error       // why the driver's request failed if the driver waits for the end of an outage, or nil
 }
 
-// noteBlocked records the state of the server's queue, as the driver has seen it that
-// waits there.
+// noteBlocked records the state of the server's queue, seen by the driver that waits
+// there.
 func (q *lane) noteBlocked(c *contender) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -27,9 +27,9 @@ func (q *lane) noteBlocked(c *contender) {
 	c.waiter.seat.reading.turnAwayLocked(c.node.Session, r)
 }
 
-// noteOutage is called when the driver waits for the end of an outage, with the error of
-// its request, and with nil when it goes on. Tries fail with that error at once, as they
-// would have with requests of their own.
+// noteOutage is called with the error of the driver's request when the driver waits for
+// the end of an outage, and with nil when the driver continues. Tries then fail with the
+// same error at once, as their own requests would.
 func (q *lane) noteOutage(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -38,8 +38,8 @@ func (q *lane) noteOutage(err error) {
 	}
 }
 
-// standingLocked returns what is known of the server's queue, for a goroutine that has
-// so many of its client ahead.
+// standingLocked returns what is known of the server's queue, for a goroutine with ours
+// goroutines of this client ahead.
 func (q *lane) standingLocked(ours int) NotAdmitted {
 	r := q.seen
 	for _, s := range q.live {
@@ -47,19 +47,19 @@ func (q *lane) standingLocked(ours int) NotAdmitted {
 			r = s.ours()
 		}
 	}
-	r.Ahead = max(ours, q.seen.Ahead+1+ours-len(q.live)) // others may be ahead of the driver at the server
+	r.Ahead = max(ours, q.seen.Ahead+1+ours-len(q.live)) // other contenders may be ahead of the driver at the server
 	return r
 }
 
-// keepsOutLocked reports whether others keep a goroutine out that has not seen the
-// queue. Readers that it would share the lock with do not.
+// keepsOutLocked reports whether other contenders exclude a goroutine that has not read
+// the queue. Readers with which the goroutine would share the lock do not exclude it.
 func (q *lane) keepsOutLocked(w *waiter) bool {
 	s := q.seat
 	return !w.isShared() || q.line.hasWriter() || s != nil && (s.reading == nil || s.reading.isBlocked())
 }
 
-// complete adds to the refusal of a driver what others have seen. A driver that has seen
-// nothing is behind all others of ours.
+// complete adds to the refusal of a driver what other goroutines have seen. A driver that
+// has seen nothing is behind all other seats of this client.
 func (q *lane) complete(r *NotAdmitted, w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,11 +73,11 @@ func (q *lane) complete(r *NotAdmitted, w *waiter) {
 	}
 }
 
-// refuseGone returns the error of an acquire whose context has ended while it waited
-// in the line.
+// refuseGone returns the error of an acquire whose context has ended while it waited in
+// the line.
 func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
 	r := q.leave(w)
 	r.Err = reason.OfContext(ctx)
-	w.of.noteOutage(ctx, &r) // even if no contender is ahead: the driver may not have noticed
+	w.of.noteOutage(ctx, &r) // even if no contender is ahead, because the driver may not have noticed the outage
 	return w.of.Refuse(ctx, &r)
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
-// minimumHold keeps a lock for a time from its grant, even if its holder releases it
-// sooner. No contender gets the lock meanwhile, and no goroutine of this process. One
-// goroutine owns the node then, and deletes it when the time is over. If the client is
-// closed, it leaves the node to the servers.
+// minimumHold keeps a lock for a time after its grant, even if its holder releases it
+// sooner. Until then, neither another contender nor a goroutine of this process gets the
+// lock. After the release, one goroutine owns the node and deletes it when the time is
+// over. If the client is closed, the goroutine leaves the node to the servers.
 type minimumHold struct {
 	hold  *Hold
 	until time.Time
 }
 
-// holdAtLeast begins the minimum hold, if there is one: the end of the client
-// spares the node.
+// holdAtLeast starts the minimum hold, if the policy has one. Closing the client then
+// leaves the node to the servers.
 func holdAtLeast(h *Hold) {
 	if h.policy.MinimumHold <= 0 {
 		return
@@ -34,9 +34,10 @@ func holdAtLeast(h *Hold) {
 	s.mu.Unlock()
 }
 
-// begin parks a seat whose holder releases it for the rest of its minimum hold. It
-// returns false if the time is over, the lock is lost, or another client has asked for it: then
-// it goes with the release. An interruption does not end it: nobody works under it.
+// begin parks a released seat for the rest of its minimum hold. It returns false if the
+// time is over, if the lock is lost, or if another client has asked for the lock. The
+// release then deletes the node. An interruption does not end the minimum hold, because
+// no goroutine works under it.
 func (m *minimumHold) begin() bool {
 	if m == nil || !time.Now().Before(m.until) {
 		return false
@@ -51,7 +52,7 @@ func (m *minimumHold) begin() bool {
 	if s.state == Lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
 		return false
 	}
-	if s.trusted.Err() != nil && s.watched.begun { // the next Watch replaces a read that the interruption has ended
+	if s.trusted.Err() != nil && s.watched.begun { // the next Watch replaces a read that the interruption ended
 		s.watched.begun = false
 	}
 	s.trusted = session
@@ -62,7 +63,7 @@ func (m *minimumHold) begin() bool {
 func (m *minimumHold) rest(ctx context.Context) {
 	s := m.hold.seat
 	s.forget()
-	defer func() { // also if a hook panics
+	defer func() { // even if a hook panics
 		if !framework.Extend(s.client).Go(m.run) { // the client is closed
 			s.vacate()
 		}
@@ -70,10 +71,10 @@ func (m *minimumHold) rest(ctx context.Context) {
 	m.tell(ctx)
 }
 
-// tell lets the goroutines of this process and, by the data of the node, all
-// others know that the lock was released and stays. A release whose context has ended,
-// or that has no connection, leaves the data as it is. If another client has
-// written the node before, that is a request to give the lock up, which run reads.
+// tell records that the lock was released and stays: for the goroutines of this process,
+// and in the node's data for other clients. If the release's context has ended, or there
+// is no connection, the node's data is not changed. If another client has already written
+// the node, that was a request to give the lock up, which run handles.
 func (m *minimumHold) tell(ctx context.Context) {
 	s := m.hold.seat
 	if s.lane.key.exactData {
@@ -83,7 +84,7 @@ func (m *minimumHold) tell(ctx context.Context) {
 	s.data = identity.Kept(s.data, m.until)
 	s.lane.mu.Unlock()
 	const unwritten = 0
-	_, _ = s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten) // the data is for people: its loss is no failure
+	_, _ = s.client.Set(ctx, s.nodes[0].Path, s.data, unwritten) // the data is informative, so an error is ignored
 }
 
 // run waits until the minimum hold is over, and deletes the node.

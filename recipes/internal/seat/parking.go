@@ -11,26 +11,26 @@ import (
 	"github.com/gocurator/curator/recipes/internal/order"
 )
 
-// parking lets a seat stay in the process while no goroutine holds it. A seat has it
-// from the moment on at which a policy that parks seats has set a watch on the server's
-// queue. No parked seat has a goroutine: its timer and its watches call unpark, and the
-// session calls lose. It is protected by lane.mu.
+// parking keeps a seat in the process while no goroutine holds it. A seat has a parking
+// once a policy that parks seats has set a watch on the server's queue. A parked seat
+// needs no goroutine: its timer and its watches call unpark, and the session calls lose.
+// The mutex lane.mu protects parking.
 type parking struct {
 	seat   *Seat
 	others heard       // the watch on the queue, which fires when another contender arrives
-	timer  *time.Timer // unparks the seat when it was idle for too long; nil before that
-	counts bool        // parkedNow counts the seat
+	timer  *time.Timer // unparks the seat when it has been idle for too long; nil before the first parking
+	counts bool        // the seat is counted in parkedNow
 }
 
-// maxParked is how many seats a process parks at most. Each costs the server a node and
+// maxParked is how many seats a process can park. Each seat costs the server a node and
 // two watches, and this process some kilobytes.
 const maxParked = 1000
 
-// parkedNow is how many seats are parked.
+// parkedNow is the number of parked seats.
 var parkedNow atomic.Int32
 
-// heedLocked has a parked seat given up when a watch on the queue fires, and readers
-// re-read the queue before they join.
+// heedLocked uses a watch on the queue. When the watch fires, a parked seat is given up,
+// and readers re-read the queue before they join.
 func heedLocked(s *Seat, watch *framework.Watch) {
 	if s.parking == nil {
 		s.parking = &parking{seat: s}
@@ -43,7 +43,7 @@ func heedLocked(s *Seat, watch *framework.Watch) {
 // isAlone reports whether no other contender has queued since the watch was set.
 func (p *parking) isAlone() bool { return p != nil && !isDone(p.others.watch) }
 
-// parkLocked keeps a seat that is Parked for the next goroutine, for a time.
+// parkLocked keeps a seat that is Parked for the next goroutine, for at most idle.
 func (p *parking) parkLocked(idle time.Duration) {
 	p.seat.contended, p.counts = false, true
 	parkedNow.Add(1)
@@ -54,7 +54,7 @@ func (p *parking) parkLocked(idle time.Duration) {
 	}
 }
 
-// stopTimerLocked is for a seat that is taken, or given up.
+// stopTimerLocked is called when the seat is taken or given up.
 func (p *parking) stopTimerLocked() {
 	if p != nil && p.counts {
 		p.counts = false
@@ -63,7 +63,7 @@ func (p *parking) stopTimerLocked() {
 	}
 }
 
-// forgetLocked is for a seat that is vacated.
+// forgetLocked is called when the seat is vacated.
 func (p *parking) forgetLocked() {
 	if p != nil {
 		p.stopTimerLocked()
@@ -71,8 +71,8 @@ func (p *parking) forgetLocked() {
 	}
 }
 
-// unpark gives a parked seat up, unless it stays for its minimum hold. If goroutines have
-// the lock by now, readers re-read the queue before they join.
+// unpark gives a parked seat up, unless the seat stays for its minimum hold. If
+// goroutines hold the lock now, readers re-read the queue before they join.
 func unpark(s *Seat) {
 	q := s.lane
 	q.mu.Lock()
@@ -87,10 +87,11 @@ func unpark(s *Seat) {
 	}
 }
 
-// watchAlone watches the server's queue for contenders that exclude a seat. The watch is
-// nil if there are some, or no answer. The request ends with ctx. The watch does not,
-// and nobody stops it: the deletion of the node makes it fire, which saves a request. If
-// the node is gone already, watchAlone stops the watch.
+// watchAlone sets a watch on the server's queue for contenders that exclude a seat. It
+// returns nil if there already are such contenders, or if the request fails. The request
+// ends with ctx, but the watch does not. The watch is never removed: the deletion of the
+// node triggers it, which saves a request. Only if the node is already gone does
+// watchAlone remove the watch.
 func watchAlone(ctx context.Context, s *Seat) *framework.Watch {
 	under, answered := beyond(ctx)
 	names, _, watch, err := s.client.ChildrenW(under, path.Dir(s.nodes[0].Path))
@@ -107,7 +108,8 @@ func watchAlone(ctx context.Context, s *Seat) *framework.Watch {
 	return watch
 }
 
-// standsAlone reports whether a listing has the node of a seat, and none that excludes it.
+// standsAlone reports whether a listing has the node of a seat, and whether it has no
+// node that excludes the seat.
 func standsAlone(s *Seat, names []string) (there, alone bool) {
 	node := path.Base(s.nodes[0].Path)
 	return slices.Contains(names, node), order.IsAlone(node, names, s.excluding...)

@@ -13,32 +13,32 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Turn is a contender's turn to take places.
+// Turn is a contender's turn to take places: the leases of a semaphore.
 type Turn struct {
-	Of   *Lock           // whose nodes the places are
-	Gate *Hold           // of our node at the gate, which nobody passes as long as it is there
+	Of   *Lock           // the lock whose nodes are the places
+	Gate *Hold           // the hold on the gate; no other contender passes the gate while its node exists
 	Open context.Context // ends with the turn, and also with the context of Take
 	Wanted
 
 	c *contender
 }
 
-// Wanted is what a contender wants of the places: how many, and how many there may be.
-// If watch is set, Limit also returns a watch that fires when the limit may be another
-// one. It is nil if the limit cannot change.
+// Wanted says how many places a contender wants, and how many there may be. If watch is
+// true, Limit also returns a watch that fires when the limit may have changed. The watch
+// is nil if the limit cannot change.
 type Wanted struct {
 	N     int
 	Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
 }
 
-// ErrTurnOver means that the turn has ended before places were taken.
+// ErrTurnOver means that the turn ended before places were taken.
 var ErrTurnOver = errors.New("the turn is over")
 
-// Take waits until all places that a turn is for fit under the limit, or only
-// looks. It takes them by one transaction, which also ends the turn: it deletes
-// our node at the gate. So nobody else can have taken a place meanwhile, and if
-// that node is gone, no place is taken. The caller must delete the nodes that are
-// returned. The hold is nil, and the nodes go, if they cannot be trusted by now.
+// Take waits until the wanted places fit under the limit, or only tries. One transaction
+// takes all places, and also ends the turn by deleting the node at the gate. So no other
+// contender can have taken a place meanwhile, and if the node at the gate is gone, no
+// place is taken. The caller must delete the places' nodes. If these nodes can no longer
+// be trusted, Take itself deletes them and returns no hold.
 //
 // A waiter retries through every outage, as a contender does.
 func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
@@ -54,7 +54,7 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 			l.refused.Store(nil)
 			t.Gate.seat.spent.Store(true)
 			h := newHold(l, c.data, nil, nodes...)
-			if h == nil { // they cannot be trusted by now
+			if h == nil { // the nodes can no longer be trusted
 				deleteInBackground(l.cfg.Client, nodes)
 				c.trace.Distrusted(l.cfg.Client, nodes[0])
 			}
@@ -72,8 +72,8 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 	}
 }
 
-// step looks at the places once. A waiter looks without watches first, because
-// that is usually enough.
+// step reads the places once. A waiter first reads them without watches, because that is
+// usually enough.
 func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 	c := t.c
 	now, err := t.look(false)
@@ -104,7 +104,7 @@ func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 // mostPlaces is more than fits into any request.
 const mostPlaces = 1 << 20
 
-// take makes the nodes in the place of ours at the gate.
+// take creates the places' nodes, and deletes the node at the gate.
 func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	if t.N > mostPlaces {
 		return nil, framework.ErrRequestTooLarge
@@ -133,11 +133,11 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	return nodes, nil
 }
 
-// taken is a look at the places.
+// taken is a read of the places.
 type taken struct {
 	taken   []string
 	limit   int
-	watches [2]*framework.Watch // of the places, and of the limit; each may be nil
+	watches [2]*framework.Watch // on the places, and on the limit; each may be nil
 }
 
 func (l taken) fits(n int) bool { return n <= l.limit-len(l.taken) }
@@ -150,7 +150,7 @@ func (l taken) stop() {
 	}
 }
 
-// changes are what ends the wait after a look.
+// changes are the events that end the wait after a read.
 func (l taken) changes() (first changes) {
 	for i, w := range l.watches {
 		if w != nil {
@@ -160,8 +160,8 @@ func (l taken) changes() (first changes) {
 	return first
 }
 
-// look looks at the places and at the limit. If the parent is missing, no place
-// is taken, and none will be before our turn ends.
+// look reads the places and the limit. If the parent is missing, no place is taken, and
+// no other contender can take one during this turn.
 func (t *Turn) look(watch bool) (now taken, err error) {
 	ctx, of := t.Open, &t.Of.cfg
 	if watch {
@@ -181,7 +181,7 @@ func (t *Turn) look(watch bool) (now taken, err error) {
 	return now, err
 }
 
-// firstOf returns the node of the first contender in a listing, to name it in errors.
+// firstOf returns the node of the first contender in a listing, for errors.
 func firstOf(names, kinds []string) string {
 	return order.StandingOf(order.Entry{}, order.InListing(names, kinds...), order.Exclusive).First
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/order"
 )
 
-// Participant has the fields of locks.Participant. They are documented there.
+// Participant has the fields of locks.Participant, which documents them.
 type Participant struct {
 	Path     string
 	Position int
@@ -30,22 +30,23 @@ type Participant struct {
 	Data     []byte
 }
 
-// readsAtOnce is the number of nodes that are read at once, if not with one request.
+// readsAtOnce is how many nodes are read concurrently if they cannot be read with one
+// request.
 const readsAtOnce = 32
 
-// Participants returns the contenders in the order of the queue, and marks
-// those that hold the lock. It leaves out a contender that leaves meanwhile: the
-// next one holds the lock then.
+// Participants returns the contenders in the order of the queue, and marks the holders. A
+// contender that leaves during the call is left out, and the next contender counts as the
+// holder.
 func (l *Lock) Participants(ctx context.Context) ([]Participant, error) {
 	return l.ParticipantsWhere(ctx, func(queue []order.Entry) []bool {
 		return order.Holders(queue, l.cfg.Blocks)
 	})
 }
 
-// ParticipantsWhere is Participants for a lock that knows its holders. If all have
-// left before they were read, it lists the queue again: others may have arrived
-// before that. So it does if any have left a read/write lock: a holder may have changed
-// its write node for a read node.
+// ParticipantsWhere is Participants with a function that finds the holders. If all
+// contenders have left before they were read, ParticipantsWhere lists the queue again,
+// because new contenders may have arrived meanwhile. For a read/write lock it does so
+// even if only some have left: a holder may have replaced its write node by a read node.
 func (l *Lock) ParticipantsWhere(ctx context.Context, holdersOf func(queue []order.Entry) []bool) ([]Participant, error) {
 	const op = "participants"
 	vanished := pauses.Vanished()
@@ -68,7 +69,7 @@ func (l *Lock) ParticipantsWhere(ctx context.Context, holdersOf func(queue []ord
 	}
 }
 
-// readAll reads the contenders of a queue, and returns those that are there.
+// readAll reads the contenders of a queue, and returns those that still exist.
 func (l *Lock) readAll(ctx context.Context, queue []order.Entry) (all []Participant, there []order.Entry, err error) {
 	read, paths := make([]Participant, len(queue)), make([]string, len(queue))
 	for i, e := range queue {
@@ -95,9 +96,9 @@ func (l *Lock) readAll(ctx context.Context, queue []order.Entry) (all []Particip
 	return all, there, nil
 }
 
-// Entries returns the contenders below the path, in the order of admission. There are
-// none if none has ever queued, or if the server has removed the empty path since
-// (CURATOR-436). The operation is the call that the user made, for errors.
+// Entries returns the contenders below the path, in the order of admission. There are no
+// entries if no contender has ever queued, or if the server has removed the empty path
+// since (CURATOR-436). The argument op is the user's call, for errors.
 func (l *Lock) Entries(ctx context.Context, op string) ([]order.Entry, error) {
 	if err := l.Usable(); err != nil {
 		return nil, l.ErrorOf(op, err)
@@ -132,7 +133,7 @@ func (l *Lock) participant(e order.Entry, path string, data []byte, stat *zk.Sta
 	}
 }
 
-// excluding returns the kinds of nodes with which the lock is not shared.
+// excluding returns the kinds of nodes that exclude this lock's node.
 func (l *Lock) excluding() []string {
 	if !l.isShared() {
 		return l.cfg.Kinds
@@ -140,9 +141,9 @@ func (l *Lock) excluding() []string {
 	return slices.DeleteFunc(slices.Clone(l.cfg.Kinds), func(kind string) bool { return kind == l.cfg.Readers })
 }
 
-// resolve returns the entries among the children so that they can be compared
-// with ours. If the server had a number left for ours, all entries without one
-// come after it, and their order does not matter.
+// resolve returns the entries among the children in a form that can be compared with
+// ours. If the number in ours has not overflowed, all overflowed entries come after it,
+// and their order does not matter.
 func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string) (order.Contenders, error) {
 	all := order.InListing(children, l.cfg.Kinds...)
 	if !ours.Overflowed() {
@@ -150,14 +151,13 @@ func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string)
 	}
 	read, err := l.readCzxids(ctx, slices.Collect(all.Each))
 	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
-		err = errStale // it was deleted after the listing
+		err = errStale // the node was deleted after the listing
 	}
 	return order.InQueue(read), err
 }
 
-// readCzxids asks the server for the czxids of overflowed contenders, and
-// leaves out those that have gone. Usually there are none, and it sends no
-// request.
+// readCzxids reads the czxids of overflowed contenders, and leaves out contenders that
+// are gone. Usually there are none, and it sends no request.
 func (l *Lock) readCzxids(ctx context.Context, all []order.Entry) ([]order.Entry, error) {
 	var unknown []*order.Entry
 	for i := range all {
@@ -175,19 +175,19 @@ func (l *Lock) readCzxids(ctx context.Context, all []order.Entry) ([]order.Entry
 	return slices.DeleteFunc(all, order.Entry.LacksCzxid), err
 }
 
-// allKinds are the names of the contenders of all recipes.
+// allKinds are the kinds of the contenders of all recipes.
 var allKinds = []string{"lock-", "latch-", "__READ__", "__WRIT__", "lease-", "__lock__"}
 
 var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
 
-// warnOfOthers warns once of contenders of another recipe at the lock's path.
-// Neither recipe waits for the other, so that both hold, or lead: a trap in an
-// update that goes from one recipe to another. A semaphore's nodes are one level
-// further down, in folders, so that only a semaphore lists them.
+// warnOfOthers warns once of contenders of another recipe at the lock's path. The recipes
+// ignore each other, so both would hold the lock or lead. An update that moves from one
+// recipe to another can cause this. A semaphore's nodes are one level further down, so
+// only a semaphore lists them.
 func (l *Lock) warnOfOthers(names []string) {
 	of := &l.cfg
 	for _, name := range names {
-		if order.IsNode(name, of.Kinds...) { // usually all are
+		if order.IsNode(name, of.Kinds...) { // usually all names are of this recipe
 			continue
 		}
 		if order.IsNode(name, allKinds...) && l.warned.CompareAndSwap(false, true) {

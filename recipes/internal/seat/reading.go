@@ -9,31 +9,31 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 )
 
-// reading is what a seat has that readers share. All who have waited for it get it
-// when it is admitted. Others may join its holders for a short time after the queue
-// was listed, or as long as a watch has seen no new contender. Then one of them re-reads
-// the queue. Nobody joins any more when the listing has a writer: readers who arrive
-// later get a seat behind that writer. A writer of this client waits in the line, and
-// nobody passes it there. It is protected by lane.mu.
+// reading is the state of a seat that readers share. All readers that have waited for the
+// seat get it when it is admitted. Later readers may join for a short time after the
+// queue was listed, or while a watch on the queue has not fired. After that, one reader
+// re-reads the queue. If the listing has a writer, no reader joins any more: later
+// readers get a seat behind that writer. A writer of this client waits in the line, and
+// no reader passes it there. The mutex lane.mu protects reading.
 type reading struct {
 	seat      *Seat
-	listed    time.Time          // when a listing came that had no writer; zero if there is none, or a watch has fired since
-	closed    bool               // nobody may join any more
-	isLooking bool               // one of the readers looks at the queue
-	behind    *framework.Session // in which the driver has seen that others are ahead; or nil
+	listed    time.Time          // when the last listing without a writer arrived; zero once a watch has fired
+	closed    bool               // no more readers may join
+	isLooking bool               // a reader is reading the queue
+	behind    *framework.Session // the session in which the driver has seen contenders ahead; or nil
 }
 
-// joinsFor is for how long after a listing readers join: so much longer a writer of
-// another client may wait.
+// joinsFor is for how long after a listing readers may join. A writer of another client
+// may wait that much longer.
 const joinsFor = 100 * time.Millisecond
 
-// isBlocked reports whether others are ahead of the driver's node. They need not be ahead
-// of one in the next session.
+// isBlocked reports whether other contenders are ahead of the driver's node. After a lost
+// session, the new node may have no contenders ahead.
 func (r *reading) isBlocked() bool { return r.behind != nil && r.behind.Context().Err() == nil }
 
 func (r *reading) isClosed() bool { return r != nil && r.closed }
 
-// isOpen reports whether readers may join without a look.
+// isOpen reports whether readers may join without reading the queue.
 func (r *reading) isOpen() bool {
 	if r == nil || r.closed || !r.seat.isConnected() {
 		return false
@@ -41,10 +41,10 @@ func (r *reading) isOpen() bool {
 	return r.seat.parking.isAlone() || time.Since(r.listed) <= joinsFor
 }
 
-// letInLocked gives a seat that was just admitted to the readers that have waited for
-// it, even if a writer of another client has queued behind its node. That writer waits
-// for the slowest of them. If only one got in, a client with a hundred readers would
-// wait for a hundred writers.
+// letInLocked gives a seat that was just admitted to all readers that have waited for it,
+// even if a writer of another client is queued behind the node. That writer then waits
+// for the slowest of them. If only one reader were let in, a client with a hundred
+// readers would wait for a hundred writers.
 func (r *reading) letInLocked() {
 	if r == nil {
 		return
@@ -55,10 +55,9 @@ func (r *reading) letInLocked() {
 	}
 }
 
-// isShortWaitLocked reports whether a waiter waits for an answer of the server alone,
-// as it would for its own: then a try waits, too.
-// That is so among readers until they know that others are ahead, or that the server
-// cannot answer now.
+// isShortWaitLocked reports whether a waiter waits only for the server's next answer, as
+// it would for its own request. In that case a try waits, too. Readers wait like this
+// until they know that contenders are ahead, or that the server cannot answer.
 func (r *reading) isShortWaitLocked(w *waiter) bool {
 	if r == nil || !w.isShared() || w.tries && r.seat.lane.outage != nil {
 		return false
@@ -67,21 +66,21 @@ func (r *reading) isShortWaitLocked(w *waiter) bool {
 		return false
 	}
 	state := r.seat.State()
-	return state == Held || state == Queueing && !r.isBlocked() // Held: one looks, or is about to let all in
+	return state == Held || state == Queueing && !r.isBlocked() // Held: readers join soon
 }
 
-// turnAwayLocked notes that others are ahead of a seat, as its driver has seen in a
-// session, and refuses waiters in the line that must not wait for them.
+// turnAwayLocked records that the driver has seen contenders ahead of the seat in a
+// session, and refuses tries in the line.
 func (r *reading) turnAwayLocked(in *framework.Session, seen NotAdmitted) {
-	if r != nil { // otherwise nobody has waited
+	if r != nil { // otherwise no waiter is affected
 		r.behind = in
 		r.seat.lane.failLocked(seen, true)
 	}
 }
 
-// lookAgain re-reads the queue, for a reader, and finds out whether the seat may be
-// joined still. The reader goes back to the front of the line then. With a policy that
-// parks seats, the listing sets the watch that they need.
+// lookAgain re-reads the queue for a reader, and finds out whether readers may still join
+// the seat. The reader then goes back to the front of the line. With a policy that parks
+// seats, the listing also sets the watch for it.
 func (r *reading) lookAgain(ctx context.Context, w *waiter) *lane {
 	s, q := r.seat, r.seat.lane
 	under := WhileConnected(ctx, s.client, s.session())
@@ -103,11 +102,11 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter) *lane {
 		if watch != nil {
 			heedLocked(s, watch)
 		}
-	case ctx.Err() == nil: // otherwise the next reader looks
+	case ctx.Err() == nil: // otherwise the next reader reads the queue
 		r.closed = true
 	}
 	q.addFirstLocked(w)
-	q.decideLocked() // before another change of the queue has it look again
+	q.decideLocked() // before another change makes it read the queue again
 	q.mu.Unlock()
 	return q.settle(w)
 }

@@ -11,25 +11,24 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// mayHandOn reports whether the policy lets the next goroutine of the client have the
-// seat, although others may wait.
+// mayHandOn reports whether the policy allows handing the seat to the client's next
+// goroutine, even if other clients wait.
 func (h *Hold) mayHandOn() bool {
 	s := h.seat
 	return s.turns <= h.policy.MaxReuses && time.Since(s.granted) < h.policy.HandOver
 }
 
-// giveUp ends a hold without shares, and returns why a node may still exist. It decides
-// what becomes of the seat: it is handed on, parked or given back. A seat can be parked
-// only if no other contender queues, which may take a request. That comes first, and
-// everything is judged again after it. The caller's ctx decides how long every request
-// waits: see giveUpSoon.
+// giveUp ends a hold without shares, and returns why a node may still exist. The seat is
+// handed on, parked or given back. A seat can be parked only if no other contender
+// queues. To find that out may take a request, so giveUp makes that request first and
+// decides after it. The caller's ctx bounds the wait for every request: see giveUpSoon.
 func (h *Hold) giveUp(ctx context.Context) (err error) {
 	s := h.seat
 	defer func() { h.Trace().Released(err) }()
 	if s.lane == nil {
 		return s.giveBack(ctx, h)
 	}
-	defer func() { // also if a hook panics before
+	defer func() { // even if a hook has panicked before
 		switch s.lane.decideRelease(h) {
 		case goesBack:
 			err = s.giveBack(ctx, h)
@@ -43,18 +42,18 @@ func (h *Hold) giveUp(ctx context.Context) (err error) {
 	return nil
 }
 
-// giveUpSoon is giveUp for callers that do not wait without a connection. It
-// waits for the server's answers until ctx ends, the connection breaks, or the
-// session ends. The client then goes on in the background. The connection is the
-// one at the beginning: what comes after a break does not wait for the next one's
-// answers. The error is one that the caller can act on.
+// giveUpSoon is giveUp for callers that must not wait without a connection. It waits for
+// the server's answers until ctx, the connection or the session ends. After that, the
+// client continues in the background. The argument is the connection at the start of the
+// release: after a break, giveUpSoon does not wait for answers on the next connection. It
+// returns only errors on which the caller can act.
 func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
-// giveBack deletes the nodes of a seat whose last holder gives it up. The next goroutine
-// gets another seat when the deletion is on its way: the server handles its requests
-// after the deletion, and both go out in one write.
+// giveBack deletes the nodes of a seat after its last hold. As soon as the deletion is
+// sent, the next goroutine gets another seat: the server handles its requests after the
+// deletion, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unseat(h)
 	s.become(Leaving)
@@ -65,14 +64,15 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	return wait()
 }
 
-// connection returns a context that ends with the present connection of the session,
-// and has ended if there is none now.
+// connection returns a context that ends with the session's current connection. If there
+// is no connection, the context has already ended.
 func (s *Seat) connection() context.Context { return s.session().Trusted(state.StandardPolicy) }
 
-// isConnected reports whether the connection of the seat's session stands.
+// isConnected reports whether the seat's session has a connection.
 func (s *Seat) isConnected() bool { return s.connection().Err() == nil }
 
-// beginDelete begins to delete the nodes, and returns what waits for the answer.
+// beginDelete sends the deletion of the nodes, and returns a function that waits for the
+// answer.
 func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 	switch {
 	case s.spent.Load():
@@ -83,11 +83,12 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 	return insider.Of(s.client).BeginDelete(ctx, s.nodes[0].Path)
 }
 
-// deleteSeveral deletes several nodes in one transaction. If that fails, such as
-// because one of them is gone, they are deleted one by one, the last first.
+// deleteSeveral deletes several nodes in one transaction. If the transaction fails, for
+// example because a node is already gone, deleteSeveral deletes the nodes one by one in
+// reverse order.
 func (s *Seat) deleteSeveral(ctx context.Context) error {
 	left := s.nodes
-	defer func() { deleteInBackground(s.client, left) }() // if a hook panics
+	defer func() { deleteInBackground(s.client, left) }() // in case a hook panics
 	ops := make([]framework.TxnOp, len(s.nodes))
 	for i, n := range s.nodes {
 		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
@@ -98,21 +99,20 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
-		left = left[:len(left)-1] // Delete sees to this one
+		left = left[:len(left)-1] // Delete retries this one in the background
 		errs = append(errs, s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee()))
 	}
 	return errors.Join(errs...)
 }
 
-// WhileConnected returns a context for requests that do not survive the end of the
-// session's present connection. If there is none now, the requests fail at once.
+// WhileConnected returns a context for requests that end with the session's current
+// connection. If there is no connection, the requests fail at once.
 func WhileConnected(ctx context.Context, c *framework.Client, s *framework.Session) context.Context {
 	return insider.Of(c).WhileConnected(ctx, s.Trusted(state.StandardPolicy))
 }
 
-// RefusalsIn returns the part of a release's error that its caller can act on:
-// the server refuses to delete a node. The client retries all other deletions
-// by itself.
+// RefusalsIn returns the part of a release's error on which the caller can act: the
+// server's refusals to delete a node. The client retries all other deletions by itself.
 func RefusalsIn(err error) error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		errs := slices.Clone(several.Unwrap())
@@ -124,9 +124,9 @@ func RefusalsIn(err error) error {
 	return nil
 }
 
-// UnlessDown returns a context for the clean-up that follows an error. If the
-// error says that there is no connection, the context has ended, so that no
-// caller waits for the clean-up.
+// UnlessDown returns a context for the clean-up after an error. If the error means that
+// there is no connection, the context has ended, so that the caller does not wait for the
+// clean-up.
 func UnlessDown(ctx context.Context, err error) context.Context {
 	if framework.IsConnectionError(err) {
 		return Ended
@@ -134,18 +134,18 @@ func UnlessDown(ctx context.Context, err error) context.Context {
 	return ctx
 }
 
-// Ended is a context that has ended, for clean-up that nobody waits for.
+// Ended is a context that has ended, for clean-up without waiting.
 var Ended, _ = context.WithTimeout(context.Background(), 0)
 
-// mayPark reports whether the policy lets the seat stay in the process.
+// mayPark reports whether the policy allows parking the seat.
 func (h *Hold) mayPark() bool {
 	s := h.seat
 	return h.policy.Idle > 0 && s.turns <= h.policy.MaxReuses && !s.contended && s.parks && !s.reading.isClosed() &&
 		s.mayPass() && s.isConnected()
 }
 
-// heedOthers looks at the queue with a watch, if the seat can be parked then. The watch
-// also fires for contenders that have left again: they have found the lock held.
+// heedOthers sets a watch on the queue, if the seat could be parked then. The watch also
+// fires for contenders that have already left again: they have found the lock held.
 func (h *Hold) heedOthers(ctx context.Context) {
 	s, q := h.seat, h.seat.lane
 	q.mu.Lock()

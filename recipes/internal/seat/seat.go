@@ -14,62 +14,63 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Seat is a client's presence at one lock: a node that queues or holds, or the
-// several nodes of a semaphore's leases. A [Hold] is one holder's part of it.
+// Seat is a client's presence at one lock: a node that is queued or holds the lock, or
+// the several nodes of a semaphore's leases. A [Hold] is one holder's part of a seat.
 type Seat struct {
 	terms
-	data    []byte // of the nodes, which describes their owner
-	lane    *lane  // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
+	data    []byte // the data of the nodes, which describes their owner
+	lane    *lane  // where goroutines wait for the seat; nil for leaders and leases of semaphores
 	nodes   []framework.Created
-	one     [1]framework.Created // where nodes are, if there is one
-	token   int64                // for fencing: the czxid of the last node, unless the seat goes on for another one
-	trusted context.Context      // ends when the session cannot be trusted
-	forget  func() bool          // keeps the session from calling trustEnded
-	shared  bool                 // its holders hold the lock together, and with others
+	one     [1]framework.Created // backing array of nodes for a single node
+	token   int64                // for fencing: the czxid of the last node, or the replaced seat's token
+	trusted context.Context      // ends when the session can no longer be trusted
+	forget  func() bool          // stops the session from calling trustEnded
+	shared  bool                 // its holders share the lock with other readers
 	state   State                // protected by mu
-	spent   atomic.Bool          // the holder has deleted the nodes: the release makes no request
+	spent   atomic.Bool          // the holder has deleted the nodes, and a release makes no request
 
 	use // by the goroutines of the client; protected by lane.mu
 
-	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
+	mu      sync.Mutex // protects the following fields; may be locked under lane.mu
 	holds   []*Hold
-	first   [1]*Hold // where they are, if there is one
-	own     Hold     // the first of all, so that seat and hold are one allocation
+	first   [1]*Hold // backing array of holds for a single hold
+	own     Hold     // the first hold, so that seat and hold are one allocation
 	over    signal   // the seat is Kept or Gone
 	left    error    // why a node may still exist: the error of the last deletion
-	spared  func()   // takes back what keepUntilLocked has done; may be nil
+	spared  func()   // undoes keepUntilLocked; may be nil
 	watched watched
 }
 
-// terms are what a seat has of its lock. It does not have the lock itself: many programs
-// make an object for each acquire, and a held lock must not keep that in memory.
+// terms are what a seat needs of its lock. It does not refer to the lock itself: many
+// programs create a lock object for each acquire, and a held lock must not keep the
+// object in memory.
 type terms struct {
 	client    *framework.Client
-	key       any  // finds the hold in the contexts of its leases
+	key       any  // the key of the hold in the contexts of its leases
 	revocable bool // a request to give the lock up ends the holds
 
-	// A holder does no work, and only waits for something else. Then no error policy makes
-	// an interruption end the holds: a waiter keeps its place.
+	// A holder does no work, and only waits for another event. Then an interruption never
+	// ends the holds, whatever the error policy: a waiter keeps its place.
 	waits bool
 }
 
-// State is where a seat is in its life. The package documentation has the table.
+// State is the state of a seat. The package documentation has the table.
 type State uint8
 
 // The states of a seat.
 const (
-	// Queueing means that the node is in the queue, or is about to be made.
+	// Queueing means that the node is in the queue, or is about to be created.
 	Queueing State = iota
 
-	// Held means that somebody holds the lock, or has just released it.
+	// Held means that a goroutine holds the lock, or has just released it.
 	Held
 
-	// Parked means that nobody holds the lock, and that the node stays for the
-	// next one, or for the rest of a minimum hold.
+	// Parked means that no goroutine holds the lock, and that the node stays for the next
+	// goroutine or for the rest of a minimum hold.
 	Parked
 
-	// Lost means that the lock is not ours any more. Holders may still be stopping,
-	// and the node may exist.
+	// Lost means that this client has lost the lock. Holders may still be stopping, and
+	// the node may exist.
 	Lost
 
 	// Leaving means that the node is being deleted.
@@ -82,7 +83,7 @@ const (
 	Gone
 )
 
-// edges are the states that may follow each state.
+// edges are the states that can follow each state.
 var edges = [...][]State{
 	Queueing: {Held, Gone},
 	Held:     {Parked, Lost, Leaving},
@@ -93,8 +94,8 @@ var edges = [...][]State{
 	Gone:     nil,
 }
 
-// becomeLocked moves the seat to a state, and reports whether it did. It does not if
-// there is no edge: another transition was first.
+// becomeLocked moves the seat to a state, and returns true. It returns false if there is
+// no edge, because another transition was first.
 func (s *Seat) becomeLocked(next State) bool {
 	if !slices.Contains(edges[s.state], next) {
 		return false
@@ -122,16 +123,16 @@ func (s *Seat) State() State {
 // Over returns a channel that is closed when the seat is Kept or Gone.
 func (s *Seat) Over() <-chan struct{} { return s.when(&s.over).Done() }
 
-// newHold returns the hold of nodes that were admitted, on a seat that is in no lane. It
-// returns nil if the session was lost, or suspended, between the grant and now; the
-// caller has to see to the nodes then.
+// newHold returns the hold of admitted nodes, on a seat without a lane. It returns nil if
+// the session was lost or suspended since the grant; the caller must then delete or keep
+// the nodes.
 func newHold(of *Lock, data []byte, own *ownWatch, nodes ...framework.Created) *Hold {
 	s := &Seat{terms: of.terms(), data: data}
 	return s.admit(nodes, own)
 }
 
 // admit makes the seat Held, and returns its first hold. It returns nil if the session
-// was lost, or suspended, between the grant and now.
+// was lost or suspended since the grant.
 func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	policy := framework.Extend(s.client).ErrorPolicy()
 	if s.waits {
@@ -155,8 +156,8 @@ func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	return h
 }
 
-// sit adds a holder. It returns nil if the seat is lost or given up by now. A seat
-// that was Parked is Held again.
+// sit adds a holder. It returns nil if the seat is lost or given up by now. A Parked seat
+// becomes Held again.
 func (s *Seat) sit() *Hold {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,15 +181,14 @@ func (s *Seat) sitLocked() *Hold {
 	return h
 }
 
-// park makes a seat Parked that nobody holds. It reports false if the seat was lost just
-// now, and goes.
+// park makes a seat without holders Parked. It returns false if the seat was just lost.
 func (s *Seat) park() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state == Held && s.becomeLocked(Parked)
 }
 
-// unseat takes a holder out, and reports whether it was the last.
+// unseat removes a holder, and reports whether it was the last one.
 func (s *Seat) unseat(h *Hold) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +211,7 @@ func (s *Seat) Nodes() []framework.Created { return s.nodes }
 // Token returns the fencing token.
 func (s *Seat) Token() int64 { return s.token }
 
-// hasNodes reports whether the lock is the seat's, as far as it knows.
+// hasNodes reports whether the seat has the lock, to the client's knowledge.
 func (s *Seat) hasNodes() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,34 +222,34 @@ func (s *Seat) isAliveLocked() bool {
 	return (s.state == Held || s.state == Parked) && !s.watched.ended && s.trusted.Err() == nil
 }
 
-// isTrustOver reports whether the session has ended the holds, and lose comes next: a
-// holder may know that before the lane does.
+// isTrustOver reports whether the session has ended the holds, and lose has not been
+// called yet: a holder may notice that before the lane does.
 func (s *Seat) isTrustOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return (s.state == Held || s.state == Parked) && s.trusted.Err() != nil
 }
 
-// mayPass reports whether the seat can be given to another goroutine: it is not lost,
-// and nobody has asked for the lock.
+// mayPass reports whether the seat can be given to another goroutine: it is not lost, and
+// no client has asked for the lock.
 func (s *Seat) mayPass() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.isAliveLocked() && !s.watched.asked.hasHappened()
 }
 
-// trustEnded hears from the session that it has ended, after the contexts of all
-// leases. It must not block.
+// trustEnded is called by the session when it ends, after the contexts of all leases have
+// ended. It must not block.
 func (s *Seat) trustEnded(trusted context.Context) { s.lose(context.Cause(trusted)) }
 
-// lose ends the holds with a cause, unless the seat is lost or given up already. It
-// must not block. Whoever waits for the seat has another one. The nodes stay until
-// the last holder has stopped: nobody else should hold the lock while one of ours
-// still works.
+// lose ends the holds with a cause, unless the seat is already lost or given up. It must
+// not block. Goroutines that wait for the seat get another one. The nodes stay until the
+// last holder has stopped: no other client should hold the lock while a holder of this
+// client still works.
 func (s *Seat) lose(cause error) {
 	s.mu.Lock()
-	// A seat that stays for its minimum hold is trusted as long as its session lives, and an
-	// interruption may be told late.
+	// A seat that stays for its minimum hold is trusted as long as its session lives,
+	// even if an interruption is reported late.
 	rests := s.state == Parked && s.trusted == s.session().Context()
 	if rests && reason.Is(cause, framework.ErrSuspended) || !s.becomeLocked(Lost) {
 		s.mu.Unlock()
@@ -270,14 +270,13 @@ func (s *Seat) lose(cause error) {
 	}
 }
 
-// spareLocked has Close of the client leave the nodes of a seat that is lost to the
-// servers for as long as the safety margin: a holder may still be stopping. It comes
-// before the ends of contexts, so that a holder that calls Close at once does not
-// come too early. Where the framework ends the contexts itself, Close waits for
-// trustEnded.
+// spareLocked makes Close of the client leave the nodes of a lost seat to the servers for
+// the safety margin, because a holder may still be stopping. spareLocked runs before the
+// contexts end, in case a holder calls Close at once. If the framework ends the contexts
+// itself, Close waits for trustEnded.
 //
-// No node is left to spare if the only one was deleted. Close leaves a session that is
-// lost to the servers anyway. A lease that Close itself ends is not spared.
+// If the only node was deleted, there is nothing to spare. Close leaves a lost session to
+// the servers in any case. A lease that Close itself ends is not spared.
 func (s *Seat) spareLocked(cause error) {
 	switch {
 	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1,
@@ -288,7 +287,7 @@ func (s *Seat) spareLocked(cause error) {
 	s.keepUntilLocked(time.Now().Add(s.session().SafetyMargin()))
 }
 
-// keepUntilLocked has Close of the client leave the nodes to the servers until a time.
+// keepUntilLocked makes Close of the client leave the nodes to the servers until a time.
 func (s *Seat) keepUntilLocked(until time.Time) {
 	for _, n := range s.nodes {
 		takeBack, others := insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until), s.spared
@@ -301,8 +300,8 @@ func (s *Seat) keepUntilLocked(until time.Time) {
 	}
 }
 
-// holdersStoppedLocked takes back what keepUntilLocked has done. A client that is closed
-// has spared the nodes already, or is about to.
+// holdersStoppedLocked undoes keepUntilLocked. A closed client has spared the nodes
+// already, or is about to.
 func (s *Seat) holdersStoppedLocked() {
 	if s.spared == nil || framework.Extend(s.client).Context().Err() != nil {
 		return
@@ -311,15 +310,15 @@ func (s *Seat) holdersStoppedLocked() {
 	s.spared = nil
 }
 
-// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause, unless its holder
-// is about to delete the nodes: see Unwatch.
+// NodeDeleted makes the seat Lost with the cause ErrNodeDeleted, unless its holder is
+// about to delete the nodes: see Unwatch.
 func (s *Seat) NodeDeleted() {
 	if s.hasNodes() {
 		s.lose(ErrNodeDeleted)
 	}
 }
 
-// ours describes a seat of ours as the holder.
+// ours describes this client's seat as the holder.
 func (s *Seat) ours() NotAdmitted {
 	node := s.nodes[0]
 	return NotAdmitted{
@@ -328,8 +327,8 @@ func (s *Seat) ours() NotAdmitted {
 	}
 }
 
-// retire gives a seat up, lost or not, unless it has holders. It does not wait: the
-// client deletes the nodes in the background.
+// retire gives a seat without holders up. It does not wait: the client deletes the nodes
+// in the background.
 func (s *Seat) retire() {
 	s.mu.Lock()
 	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
@@ -350,7 +349,7 @@ func (s *Seat) unwatch() {
 	s.Unwatch()
 }
 
-// gone is the end of a seat. The error says why a node may still exist.
+// gone makes the seat Gone. The error says why a node may still exist.
 func (s *Seat) gone(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -359,7 +358,7 @@ func (s *Seat) gone(err error) {
 	s.becomeLocked(Gone)
 }
 
-// vacate lets the next goroutine have another seat, if goroutines wait for this one.
+// vacate gives the goroutines that wait for this seat another one.
 func (s *Seat) vacate() {
 	if s.lane != nil {
 		s.lane.vacate(s)

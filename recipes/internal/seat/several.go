@@ -8,18 +8,18 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// several are leases that were taken together, as one.
+// several is the state of a lease for several locks.
 type several struct {
 	leases []*Lease
-	held   []*Hold              // the holds of all leases
-	stop   []context.CancelFunc // end the merged contexts, and what listens for requests
+	held   []*Hold              // the holds of all the leases
+	stop   []context.CancelFunc // end the merged contexts, and the functions that wait for requests
 	base   context.Context      // has the caller's values
 
-	asked context.Context // its end says that somebody asks for one of the locks
+	asked context.Context // ends when another client asks for one of the locks
 	ask   context.CancelFunc
 }
 
-// Several returns a lease of no locks yet. It has the values of ctx.
+// Several returns a lease without locks. It has the values of ctx.
 func Several(ctx context.Context) *Lease {
 	s := &several{base: context.WithoutCancel(ctx)}
 	s.asked, s.ask = context.WithCancel(context.Background())
@@ -28,18 +28,19 @@ func Several(ctx context.Context) *Lease {
 	return l
 }
 
-// Add adds a lease. It must be called before the whole is handed out.
+// Add adds a lease. It must be called before the combined lease is returned to the user.
 //
-// The values are the caller's, and not those of the whole as it was before: the
-// lease's context has these already if it was acquired under WhileHeld. If both
-// had them, the time to find that there is no value would double with each lease.
+// The new context has the caller's values, not the values of the previous context: a
+// lease that was acquired under WhileHeld already has the previous values. If both
+// contexts had the values, the time to find that a value is missing would double with
+// each lease.
 func (l *Lease) Add(one *Lease) {
 	s := l.several
 	s.leases = append(s.leases, one)
 	s.held = slices.Concat(s.held, one.Holds())
 	for _, h := range one.Holds() {
 		unlisten := context.AfterFunc(h.seat.when(&h.seat.watched.asked), s.ask)
-		s.stop = append(s.stop, func() { unlisten() }) // the seat may stay held, by a lease that one has re-entered
+		s.stop = append(s.stop, func() { unlisten() }) // a lease that was re-entered may outlive this one
 	}
 	life, forget := endingWith(one.life, l.life)
 	held, stop := endingWith(merged{one.held(), s.valuesOf(s.base)}, l.held())
@@ -48,14 +49,13 @@ func (l *Lease) Add(one *Lease) {
 	l.workIn(held)
 }
 
-// WhileHeld returns a copy of ctx that ends with the leases that were added so
-// far. It is for acquiring the next one, which finds their holds in it, and
-// otherwise the values of ctx alone. If it had the values of their contexts, too,
-// which were derived from such copies, a look for a value would go through all of
-// them.
+// WhileHeld returns a copy of ctx that ends with the leases added so far. Acquire the
+// next lease under it. The copy has the values of ctx and the added holds, but not the
+// values of the leases' contexts. Those contexts were derived from earlier copies, so the
+// lookup of a value would pass through every copy.
 //
-// It refers to the last lease that was added, and not to the whole. The whole is
-// not complete, and its parts must not keep it alive if it is dropped.
+// The copy refers to the last added lease, not to the combined lease. The combined lease
+// is not complete yet, and its parts must not keep a dropped combined lease in memory.
 func (l *Lease) WhileHeld(ctx context.Context) (context.Context, context.CancelFunc) {
 	n := len(l.several.leases)
 	if n == 0 {
@@ -64,12 +64,12 @@ func (l *Lease) WhileHeld(ctx context.Context) (context.Context, context.CancelF
 	return endingWith(leaseContext{merged{l.life, l.valuesOf(ctx)}, l.several.leases[n-1]}, ctx)
 }
 
-// AnyLost reports whether one of several leases has ended.
+// AnyLost reports whether one of the leases has ended.
 func (l *Lease) AnyLost() bool {
 	return slices.ContainsFunc(l.several.leases, func(l *Lease) bool { return l.ctx.Err() != nil })
 }
 
-// Client returns the client of the first of several leases, or nil if there is none.
+// Client returns the client of the first lease, or nil if there are no leases.
 func (l *Lease) Client() *framework.Client {
 	if all := l.Holds(); len(all) > 0 {
 		return all[0].seat.client
@@ -79,7 +79,7 @@ func (l *Lease) Client() *framework.Client {
 
 func (s *several) valuesOf(ctx context.Context) context.Context { return underHolds{ctx, s.held} }
 
-// Requested is closed when somebody asks for one of the locks.
+// Requested is closed when another client asks for one of the locks.
 func (s *several) Requested() <-chan struct{} {
 	for _, h := range s.held {
 		h.seat.Watch()
@@ -87,10 +87,10 @@ func (s *several) Requested() <-chan struct{} {
 	return s.asked.Done()
 }
 
-// release releases all leases, the last first. If one cannot be released, it
-// still releases the others. It ends all of them before it makes a request: a
-// session that is lost meanwhile is no loss of those that come later, and a
-// connection that breaks ends the wait for all of its client.
+// release releases all leases in reverse order, even if some of the releases fail. All
+// leases end before the first request: if the session is lost meanwhile, the later leases
+// do not report a loss, and if a connection breaks, release no longer waits for that
+// client.
 func (s *several) release(ctx context.Context) (err error) {
 	defer s.unwatch()
 	leases := s.single()
@@ -104,7 +104,7 @@ func (s *several) release(ctx context.Context) (err error) {
 	return nil
 }
 
-// single returns the leases, with those that others consist of in their place.
+// single returns the leases, with nested leases replaced by their parts.
 func (s *several) single() (all []*Lease) {
 	for _, l := range s.leases {
 		if l.hold != nil {
@@ -116,7 +116,7 @@ func (s *several) single() (all []*Lease) {
 	return all
 }
 
-// unwatch ends the contexts that follow the leases.
+// unwatch ends the contexts that depend on the leases.
 func (s *several) unwatch() {
 	for _, l := range s.leases {
 		if l.hold == nil {

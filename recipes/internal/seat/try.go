@@ -15,30 +15,29 @@ import (
 	"github.com/gocurator/curator/recipes/internal/order"
 )
 
-// An attempt that does not wait would make a node on a lock that others have,
-// only to delete it. So it looks first, if the last attempt saw that others are
-// ahead: they probably still are. A look makes no node. It never grants: it
-// refuses, or lets the attempt queue.
+// A try creates a node even if the lock is held, only to delete it again. So if the last
+// try was refused, the next one first reads the queue, because the lock is probably still
+// held. The read creates no node and never grants: it refuses the try, or lets it queue.
 //
-// The server catches up with its leader before the look. So a refusal is true
-// as the one of an attempt that queues is: others are ahead after the call has
-// begun, even if another program has said that the lock is free.
+// The server catches up with its leader before the read. So the refusal is as true as the
+// refusal of a try that queues: other contenders were ahead after the call began, even if
+// another program has said that the lock is free.
 
-// looksLast is for how long looks refuse, after an attempt that has queued.
+// looksLast is for how long reads may refuse tries, after a try that has queued.
 const looksLast = time.Second
 
-// refusal is what an attempt that was refused, or a look after it, has seen. It does
-// not change.
+// refusal is what a refused try has seen, or a read after it. It is immutable.
 type refusal struct {
 	at   time.Time // the end of the attempt
 	seen NotAdmitted
 }
 
-// lookAt judges a listing of a lock's path. It returns errHeld if others are ahead.
+// lookAt judges a listing of a lock's path. It returns errHeld if other contenders are
+// ahead.
 type lookAt func(ctx context.Context, c *contender, names []string, parent *zk.Stat) error
 
-// lookFirst makes a look. It returns nil if nobody is ahead, or if no attempt that has
-// queued was refused less than looksLast ago.
+// lookFirst reads the queue before a try. It returns nil if no contender is ahead, or if
+// no queued try was refused within looksLast.
 func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitted {
 	last := l.refused.Load()
 	if last == nil || time.Since(last.at) >= looksLast {
@@ -50,7 +49,7 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 	switch {
 	case err == nil:
 		l.warnOfOthers(names)
-		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next look need not read the same holder
+		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next read can reuse the holder's data
 			c.seen.recallHolder(last.seen)
 			c.readHolder(ctx)
 			l.refused.CompareAndSwap(last, &refusal{last.at, c.seen})
@@ -66,7 +65,7 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 	return &c.seen
 }
 
-// lookForTurn returns errHeld if a node that we would make now would have to wait.
+// lookForTurn returns errHeld if a new node would have to wait.
 func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, parent *zk.Stat) error {
 	ours := order.Newcomer(l.cfg.Kind, parent)
 	queue, err := l.resolve(ctx, ours, names)
@@ -81,9 +80,8 @@ func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, pa
 	return errHeld
 }
 
-// LookFirst refuses an attempt that does not wait, if the last one was refused less
-// than looksLast ago and the places that are wanted do not fit now. It returns nil if
-// the attempt has to take its turn.
+// LookFirst refuses a try if the last one was refused within looksLast and the wanted
+// places are still not free. It returns nil if the try should take its turn.
 func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
 	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
 		limit, _, err := want.Limit(ctx, false)
@@ -95,9 +93,10 @@ func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitt
 	})
 }
 
-// Refuse returns the error of an acquire that was not admitted. It names those
-// ahead if they are the reason. They are not if the server has refused us, or
-// could not be asked. There may be none ahead: a semaphore's limit can be zero.
+// Refuse returns the error of an acquire that was not admitted. If contenders ahead are
+// the reason, the error names them. They are not the reason if the server has refused the
+// request or could not be reached. There may be no contenders ahead, because a
+// semaphore's limit can be zero.
 func (l *Lock) Refuse(ctx context.Context, r *NotAdmitted) error {
 	if r.Err == nil || r.Ahead > 0 && ctx.Err() != nil {
 		l.noteOutage(ctx, r)
@@ -106,16 +105,15 @@ func (l *Lock) Refuse(ctx context.Context, r *NotAdmitted) error {
 	return l.OpError(r.Err)
 }
 
-// RefuseLimit is Refuse for an acquire of n leases, where the semaphore's limit
-// is lower.
+// RefuseLimit is Refuse for an acquire of n leases that exceed the semaphore's limit.
 func (l *Lock) RefuseLimit(r *NotAdmitted, n, limit int) error {
 	e := l.notAcquired(r)
 	e.Leases, e.Limit = n, limit
 	return l.cfg.NotAcquired(e)
 }
 
-// noteOutage records that there is no connection at the end of a wait: those
-// ahead may not be to blame.
+// noteOutage records that there is no connection at the end of a wait: the outage may be
+// the reason, not the contenders ahead.
 func (l *Lock) noteOutage(ctx context.Context, r *NotAdmitted) {
 	if !reason.IsOfContext(ctx, r.Err) || framework.IsConnectionError(r.Err) {
 		return

@@ -12,37 +12,36 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// watched is what a seat knows of its nodes while it holds the lock: whether
-// somebody else deletes one of them, or asks for the lock. It is protected by the
-// seat's mutex.
+// watched is what a seat that holds the lock knows about its nodes: whether another
+// client has deleted a node, or has asked for the lock. The seat's mutex protects it.
 //
-// A goroutine runs only while a node is read: a client may hold thousands of
+// A goroutine runs only while a node is read, because a client may hold thousands of
 // locks.
 type watched struct {
-	delay *time.Timer // begins the watch; nil if the contender has set it
-	set   []heard     // one of each node
+	delay *time.Timer // starts the watch; nil if the contender has set it
+	set   []heard     // one for each node
 	begun bool
-	ended bool // the nodes are given up, or not trusted any more
+	ended bool // the nodes are given up, or no longer trusted
 	kept  bool // the nodes stay, and another seat watches them
 
-	asked    signal // somebody asks for the lock
-	byOthers signal // somebody asks by way of the server
+	asked    signal // a request for the lock has arrived
+	byOthers signal // the request came from another client
 }
 
-// heard is a watch, with the function that has nothing called any more when it
-// fires. Others of the client may have the same watch at the server, so that it
-// goes on, and would keep what it calls, and with that the seat.
+// heard is a watch, with a function that detaches the seat from it. Several objects of
+// the client may share a watch at the server. The watch then lives on, and would keep the
+// seat in memory.
 type heard struct {
 	watch  *framework.Watch // may be nil
 	forget func() bool
 }
 
-// watchAfter is how long a lock is held before its holder watches its own
-// nodes. So a short critical section does not pay for a watch.
+// watchAfter is how long a lock is held before its holder watches its nodes. So a short
+// critical section does not pay for a watch.
 const watchAfter = time.Second
 
-// beginWatch has the nodes watched after a second, or by the contender's watch, which
-// costs no request.
+// beginWatch starts watching the nodes after a second, or at once with the contender's
+// watch, which costs no request.
 func (s *Seat) beginWatch(own *ownWatch) {
 	s.mu.Lock()
 	if s.watched.begun = own != nil; own != nil {
@@ -59,7 +58,7 @@ func (s *Seat) beginWatch(own *ownWatch) {
 	}
 }
 
-// Watch begins to watch the nodes at once, instead of after a second.
+// Watch starts watching the nodes at once, instead of after a second.
 func (s *Seat) Watch() {
 	s.mu.Lock()
 	w := &s.watched
@@ -75,9 +74,9 @@ func (s *Seat) Watch() {
 	}
 }
 
-// Unwatch stops watching nodes that are deleted next: their deletion is no loss then.
-// It leaves their watches alone: the deletion makes them fire at the server, which saves
-// a request.
+// Unwatch stops watching nodes that are about to be deleted, so that their deletion is
+// not a loss. The watches stay at the server: the deletion triggers them, which saves a
+// request.
 func (s *Seat) Unwatch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,17 +109,17 @@ func (s *Seat) keepNodes() {
 	}
 }
 
-// look reads a node, and does so again after each change.
+// look reads a node, and re-reads it after each change.
 func (s *Seat) look(i int) {
 	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i) })
 }
 
-// watch reads a node until there is a watch on it. ctx ends with the client. When
-// the session ends, its watches may say so before the seat is lost. A holder
-// that may not read its own node keeps its lock, and goes on trying. So does one
-// whose credentials are refused: the session may survive that.
+// watch reads a node until there is a watch on it. ctx ends with the client. When the
+// session ends, its watches may fire before the seat is lost. A holder that may not read
+// its node keeps its lock, and keeps trying. The same is true for a holder whose
+// credentials are refused, because the session may survive that.
 func (s *Seat) watch(ctx context.Context, i int) {
-	recovery := follow.Recovery{Client: s.client, Outlasts: func(err error) bool {
+	recovery := follow.Recovery{Client: s.client, Survives: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}
 	for s.mayWatch() {
@@ -139,18 +138,19 @@ func (s *Seat) watch(ctx context.Context, i int) {
 	}
 }
 
-// mayWatch reports whether the nodes are the seat's, and trusted. If not, one of them
-// may be gone because of the session's end.
+// mayWatch reports whether the nodes belong to the seat and are trusted. If mayWatch
+// returns false, a missing node may be due to the end of the session.
 func (s *Seat) mayWatch() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.isAliveLocked() && s.session().Context().Err() == nil
 }
 
-// heed looks at the data of a node, and has the node read again when the watch fires. That
-// it does for any change; the next read tells which. The event of a deletion is not enough
-// to end a hold: the end of the session deletes the node, too, and a server may send that
-// event before it hangs up. The read tells that the session is lost.
+// heed checks the data of a node, and re-reads the node when the watch fires. The watch
+// fires for any change, and only the next read tells which. The event of a deletion is
+// not enough to end a hold: the end of the session deletes the node, too, and a server
+// may send that event before it closes the connection. The read then reports the loss of
+// the session.
 func (s *Seat) heed(i int, data []byte, watch *framework.Watch) {
 	if IsRevocation(data) {
 		s.request(true)
@@ -171,20 +171,19 @@ func (s *Seat) heed(i int, data []byte, watch *framework.Watch) {
 	}
 }
 
-// RevocationMarker is what Curator's Revoker writes into the node of a holder
-// to ask for the lock (LockInternals.REVOKE_MESSAGE).
+// RevocationMarker is the data that Curator's Revoker writes into a holder's node to ask
+// for the lock (LockInternals.REVOKE_MESSAGE).
 var RevocationMarker = []byte("__REVOKE__")
 
-// IsRevocation reports whether a node's data asks its owner to give the lock
-// up.
+// IsRevocation reports whether a node's data is a request to give the lock up.
 func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker) }
 
-// Request asks the holders to give the lock up, like a request through the server.
-// That makes a revocable seat Lost.
+// Request asks the holders to give the lock up, like a request through the server. A
+// revocable seat becomes Lost.
 func (s *Seat) Request() { s.request(false) }
 
-// request notes a request. The tracer learns of it before the holder, whose release would
-// be the last event that it receives. A seat that is idle is given up.
+// request handles a request for the lock. The tracer receives it before the holder does,
+// because the holder's release would be the last event. An idle seat is given up.
 func (s *Seat) request(byOthers bool) {
 	s.mu.Lock()
 	w := &s.watched
@@ -204,15 +203,15 @@ func (s *Seat) request(byOthers bool) {
 	}
 }
 
-// isRequested reports whether somebody has asked for the lock.
+// isRequested reports whether the lock was requested.
 func (s *Seat) isRequested() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.watched.asked.hasHappened()
 }
 
-// Requested is closed when somebody has asked for the lock. The first call
-// begins to watch the nodes for that, and also notices earlier requests.
+// Requested is closed when the lock is requested. The first call starts the watch on the
+// nodes, and also notices earlier requests.
 func (s *Seat) Requested() <-chan struct{} {
 	s.Watch()
 	return s.when(&s.watched.asked).Done()
@@ -231,22 +230,20 @@ func (s *Seat) when(what *signal) context.Context {
 	return what.context()
 }
 
-// ownWatch is the watch of a contender on its own node, with the data that the
-// node had when the watch was set.
+// ownWatch is a contender's watch on its own node, with the node's data when the watch
+// was set.
 //
-// It fires when the node is deleted, which saves a request, and every node is
-// deleted in the end. Only the watch of a node that stays is stopped.
+// Every node is deleted in the end, which triggers the watch and saves a request to
+// remove it. Only the watch of a node that stays is removed.
 type ownWatch struct {
 	data  []byte
 	watch *framework.Watch
 }
 
-// isSet reports whether the watch is there, and nothing has happened to the node
-// since it was set.
+// isSet reports whether the watch exists and has not fired.
 func (w *ownWatch) isSet() bool { return w != nil && !isDone(w.watch) }
 
-// changed is closed when something has happened to the node. It is nil if there
-// is no watch.
+// changed is closed when the node has changed. It is nil if there is no watch.
 func (w *ownWatch) changed() <-chan struct{} {
 	if w == nil {
 		return nil
@@ -254,10 +251,11 @@ func (w *ownWatch) changed() <-chan struct{} {
 	return w.watch.Done()
 }
 
-// signal is something that happens once. Few wait for it, so that it has a context only
-// when somebody asks, or when it has happened. The mutex of its owner protects it.
+// signal is an event that happens once. Few goroutines wait for a signal, so the context
+// is created only when a goroutine needs the context, or when the event has happened. The
+// owner's mutex protects it.
 type signal struct {
-	ctx context.Context // ends then
+	ctx context.Context // ends when the event happens
 	end context.CancelFunc
 }
 
@@ -271,7 +269,7 @@ func (s *signal) happen() {
 
 func (s *signal) hasHappened() bool { return s.ctx != nil && s.ctx.Err() != nil }
 
-// context returns a context that ends when it happens.
+// context returns a context that ends when the event happens.
 func (s *signal) context() context.Context {
 	if s.ctx == nil {
 		s.ctx, s.end = context.WithCancel(context.Background())

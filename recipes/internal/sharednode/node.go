@@ -1,7 +1,6 @@
-// Package sharednode reads, creates and writes a node whose data is a value
-// that all processes share, in the way of Curator's SharedValue. Package shared
-// follows such a node. A semaphore with a shared limit reads one when it is
-// acquired.
+// Package sharednode reads, creates and writes a node whose data is a value that all
+// processes share, like Curator's SharedValue. Package shared follows such a node. A
+// semaphore with a shared limit reads the node when it is acquired.
 package sharednode
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Node is a node with this path. It has no state.
+// Node is a node at a path. It has no state.
 type Node struct {
 	Client *framework.Client
 	Path   string
@@ -34,8 +33,8 @@ func (n Node) Read(ctx context.Context) (*Snapshot, error) {
 	return Present(data, stat), nil
 }
 
-// ReadW reads the node, and sets a watch for its next change. If it does not
-// exist, the watch is for its creation.
+// ReadW reads the node, and sets a watch for the next change. If the node does not exist,
+// the watch is for the creation.
 func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 	vanished := pauses.Vanished()
 	for {
@@ -61,9 +60,9 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 	}
 }
 
-// ReadSeeded reads the node, with a watch for its next change if that is asked
-// for. If the node does not exist, it is created with the seed, and missing
-// parents as containers. It is no error if somebody else does.
+// ReadSeeded reads the node, and sets a watch for the next change if watched is true. If
+// the node does not exist, ReadSeeded creates it with the seed as its data, and creates
+// missing parents as containers. It accepts the node of another client.
 func (n Node) ReadSeeded(
 	ctx context.Context, seed []byte, watched bool,
 ) (s *Snapshot, watch *framework.Watch, err error) {
@@ -98,12 +97,12 @@ type Snapshot struct {
 	Version      int32
 	Czxid, Mzxid int64
 
-	// From and To say as of which transaction this was so. They are the mzxid
-	// if there is a node.
+	// The snapshot is correct as of some transaction between From and To. If the node
+	// exists, both are its mzxid.
 	From, To int64
 }
 
-// Present is a node as an answer of the server has it.
+// Present returns the snapshot of a node from a server's reply.
 func Present(data []byte, stat *zk.Stat) *Snapshot {
 	return &Snapshot{
 		Data: data, Exists: true,
@@ -112,24 +111,24 @@ func Present(data []byte, stat *zk.Stat) *Snapshot {
 	}
 }
 
-// Absent is no node. The server does not say as of which transaction. That is
-// between the newest that the client knew of when it asked, and the newest that
-// it knew of when it had the answer.
+// Absent returns the snapshot of a missing node. The server's reply does not include the
+// transaction. The transaction lies between the newest that the client knew before the
+// request and the newest that the client knew after the reply.
 func Absent(asked, answered int64) *Snapshot { return &Snapshot{From: asked, To: answered} }
 
-// IsAfter reports whether s is certainly newer. That there is no node is never
-// certain: the server may lag behind.
+// IsAfter reports whether s is certainly newer than other. The absence of a node is never
+// certain, because the server may lag behind.
 func (s *Snapshot) IsAfter(other *Snapshot) bool {
 	return other == nil || s.Exists && s.From > other.To
 }
 
-// IsBefore reports whether s, which exists, is certainly older. A node that was
-// there at a transaction, and not at the same one, was written before.
+// IsBefore reports whether s, a snapshot of an existing node, is certainly older than
+// other. If other says that the node was absent as of the same transaction, s is older.
 func (s *Snapshot) IsBefore(other *Snapshot) bool {
 	return s.Exists && other != nil && (s.Mzxid < other.From || s.Mzxid == other.From && !other.Exists)
 }
 
-// Same reports whether two snapshots are of the same write, or both of no node.
+// Same reports whether two snapshots have the same write, or both have no node.
 func (s *Snapshot) Same(other *Snapshot) bool {
 	return other != nil && s.Exists == other.Exists && s.Mzxid == other.Mzxid
 }

@@ -14,29 +14,30 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Fate is what has become of a write whose reply was lost.
+// Fate is the outcome of a write whose reply was lost.
 type Fate int
 
-// The fates of a write.
+// The outcomes of a write.
 const (
 	Unknown Fate = iota
 	Applied
 	NotApplied
 )
 
-// Do makes a write by one request, and returns the node as the write has left it. If
-// the session is lost before the request was sent, Do makes it in the next one.
+// Do makes a write by one request, and returns the node after the write. If the session
+// is lost before the request is sent, Do sends the request in the next session.
 //
-// If the reply is lost, Do reads the node, and makes the write again if it was not
-// applied, as fate tells. If the read does not tell either, or fails, the error is the
-// one of the write, which matches framework.ErrOutcomeUnknown. A write on which servers
-// hang up is not made again: each attempt interrupts all other requests of the client.
-// If it was not applied, the error is the *framework.HangUpError alone.
+// If the reply is lost, Do reads the node, and repeats the write if fate shows that it
+// was not applied. If the read fails or the outcome remains unknown, Do returns the error
+// of the write, which matches framework.ErrOutcomeUnknown. If a server has closed the
+// connection because of the write, Do does not repeat the write, because each attempt
+// interrupts all other requests of the client. If such a write was not applied, the error
+// is only the *framework.HangUpError.
 func (n Node) Do(
 	ctx context.Context, send func(ctx context.Context) (*Snapshot, error), fate func(now *Snapshot) Fate,
 ) (s *Snapshot, err error) {
 	for {
-		inSession := false // it stays so if ctx is pinned to a session that is lost
+		inSession := false // it stays false if ctx is pinned to a lost session
 		err = n.Client.InSession(ctx, func(ctx context.Context) (err error) {
 			inSession = true
 			s, err = n.write(ctx, send, fate)
@@ -49,10 +50,10 @@ func (n Node) Do(
 	}
 }
 
-// write is Do in one session. There, no server applies the write after the
-// transaction that precedes the read: a sync would be no barrier at a leader. In
-// the next session, a server still may. So write reads through outages, and ends
-// with the session.
+// write is Do in one session. In that session, no server applies the write after the
+// quorum sync that precedes the read; a plain sync would not prevent it at a leader. In
+// the next session, a server may still apply the write. So write retries the read through
+// outages, and ends with the session.
 func (n Node) write(
 	ctx context.Context, send func(ctx context.Context) (*Snapshot, error), fate func(now *Snapshot) Fate,
 ) (*Snapshot, error) {
@@ -82,16 +83,16 @@ func (n Node) write(
 		if reason.As(err, &hangUp) {
 			return nil, hangUp
 		}
-		// A server may answer at once that it has failed, time and again. If ctx has
-		// ended, the next attempt says so.
+		// A server may repeatedly answer at once that it has failed. If ctx has ended,
+		// the next attempt returns the error.
 		_ = follow.Pause(ctx, n.Client, &unapplied)
 	}
 }
 
-// Set writes data, whatever is there, and creates the node if it does not
-// exist. It returns the node as it is then. Base is what the caller knows of the
-// node, or nil: with it, Set can be sure in more cases that a request whose
-// reply was lost was not applied, and make it again.
+// Set writes data unconditionally, and creates the node if it does not exist. It returns
+// the node after the write. Base is the node's last known state, or nil. With a base, Set
+// can prove in more cases that a write whose reply was lost was not applied, and repeat
+// the write.
 func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, error) {
 	vanished := pauses.Vanished()
 	fate := func(now *Snapshot) Fate { return resolveSet(base, now, data) }
@@ -110,10 +111,10 @@ func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, 
 	}
 }
 
-// resolveSet finds out what has become of a request that writes data over
-// whatever is there. If the node has the data, it does not matter who has
-// written it. If it was not written at all since base was known, then not by
-// us. Otherwise ours may have been overwritten.
+// resolveSet finds out whether an unconditional write of data was applied. If the node
+// has the data, the write counts as applied, even if another client has written the same
+// data. If the node was not written since base, the write was not applied. Otherwise
+// another client may have overwritten it.
 func resolveSet(base, now *Snapshot, data []byte) Fate {
 	switch {
 	case now.Exists && bytes.Equal(now.Data, data):
@@ -125,8 +126,9 @@ func resolveSet(base, now *Snapshot, data []byte) Fate {
 	}
 }
 
-// Transact writes data in a transaction behind other operations. Framework does not
-// repeat it after a lost reply: another client may have written since.
+// Transact writes data in a transaction, after other operations. Package framework does
+// not repeat the transaction after a lost reply, because another client may have written
+// since.
 func (n Node) Transact(ctx context.Context, data []byte, before ...framework.TxnOp) (*Snapshot, error) {
 	ctx = once.Context(ctx)
 	results, err := n.Client.Transaction(ctx, append(before, framework.SetOp(n.Path, data, framework.AnyVersion))...)

@@ -1,5 +1,5 @@
-// Package token has the text of a fencing token, and the key by which package fence
-// finds the lease that a context is under.
+// Package token has the text form of a fencing token, and the context key by which
+// package fence finds a lease.
 package token
 
 import (
@@ -15,13 +15,14 @@ import (
 // Key is the key of a context's innermost lease. The value is a fence.Lease.
 type Key struct{}
 
-// Text returns a token and the path of its holder's node as one line of ASCII. It has no
-// comma, with which proxies join two headers.
+// Text returns a token and the path of its holder's node as one line of ASCII. The line
+// has no comma, because proxies join headers with commas.
 func Text(number int64, owner string) string {
 	return strconv.FormatInt(number, 10) + " " + strings.ReplaceAll((&url.URL{Path: owner}).EscapedPath(), ",", "%2C")
 }
 
-// Parse returns what Text was called with. Other programs may escape more than Text does.
+// Parse returns the arguments of Text. Other programs may escape more characters than
+// Text does.
 func Parse(text string) (number int64, owner string, err error) {
 	digits, escaped, _ := strings.Cut(text, " ")
 	number, err = strconv.ParseInt(digits, 10, 64)
@@ -37,8 +38,8 @@ func Parse(text string) (number int64, owner string, err error) {
 
 func mustBeEscaped(r rune) bool { return r <= ' ' || r == ',' || r > '~' }
 
-// isNode reports whether a path can be that of a node, whose name no log, header or database
-// has to fear.
+// isNode reports whether a text is the path of a node, with a name that is safe in logs,
+// headers and databases.
 func isNode(name string) bool {
 	return path.IsAbs(name) && path.Clean(name) == name && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }

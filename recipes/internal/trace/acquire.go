@@ -12,16 +12,15 @@ import (
 
 var hookStartAcquire = framework.NewHookKind[locktrace.HookStartAcquire]()
 
-// Acquire reports one acquire to the hooks that follow acquires. The nil *Acquire
-// reports nothing.
+// Acquire reports one acquire to the client's hooks. The nil *Acquire reports nothing.
 type Acquire struct {
-	hold Hold // here, so that both are one allocation
+	hold Hold // embedded, so that acquire and hold are one allocation
 
-	to []locktrace.AcquireTracer // the hooks' answers
+	to []locktrace.AcquireTracer // the tracers that the hooks have returned
 }
 
-// StartAcquire reports the begin of an acquire, and returns the context for the rest of
-// the acquire. The *Acquire is nil if no hook follows this acquire. A hook may return nil
+// StartAcquire reports the start of an acquire, and returns the context for the rest of
+// the acquire. The *Acquire is nil if no hook traces this acquire. A hook may return nil
 // for the context, and for its AcquireTracer.
 func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
 	those := hookStartAcquire.Of(a.Client)
@@ -41,7 +40,7 @@ func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *A
 	return ctx, t
 }
 
-// tell makes a call of each hook's answer.
+// tell calls each tracer.
 func (t *Acquire) tell(call func(locktrace.AcquireTracer)) {
 	if t != nil {
 		for _, to := range t.to {
@@ -50,7 +49,7 @@ func (t *Acquire) tell(call func(locktrace.AcquireTracer)) {
 	}
 }
 
-// Ended tells how the acquire ended.
+// Ended reports how the acquire ended.
 func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 	t.tell(func(to locktrace.AcquireTracer) { to.Ended(end) })
 }
@@ -67,29 +66,29 @@ func (t *Acquire) Link() map[string]string {
 	return link
 }
 
-// QueuedLocally reports that the acquire waits in the process, with ahead acquires of
-// the client before it.
+// QueuedLocally reports that the acquire waits in the process, behind this number of the
+// client's other acquires.
 func (t *Acquire) QueuedLocally(ahead int) {
 	t.tell(func(to locktrace.AcquireTracer) { to.QueuedLocally(ahead) })
 }
 
-// Distrusted reports a node that was admitted and is given up because of an
-// interruption between the grant and now.
+// Distrusted reports that an admitted node is given up because of an interruption since
+// the grant.
 func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
 	why := context.Cause(node.Session.Trusted(framework.Extend(c).ErrorPolicy()))
-	t.Abandoned(cmp.Or(why, framework.ErrSuspended)) // nil if the connection is back already
+	t.Abandoned(cmp.Or(why, framework.ErrSuspended)) // the cause is nil if the connection is back already
 }
 
-// Queued reports that our node is in the queue, with ahead contenders before it. The
-// length of the queue includes our node.
+// Queued reports that the acquire's node is in the queue, with ahead contenders before
+// it. The length of the queue includes the node.
 func (t *Acquire) Queued(node framework.Created, ahead, length int) {
 	t.tell(func(to locktrace.AcquireTracer) {
 		to.Queued(locktrace.Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length})
 	})
 }
 
-// Waiting reports that we wait for a change of the contender directly ahead. Where places
-// are counted, w.Ahead is the zero value.
+// Waiting reports that the acquire waits for a change of the contender right ahead. For a
+// semaphore's leases, w.Ahead is the zero value.
 func (t *Acquire) Waiting(w locktrace.Waiting) {
 	if t == nil {
 		return
@@ -98,13 +97,13 @@ func (t *Acquire) Waiting(w locktrace.Waiting) {
 	t.tell(func(to locktrace.AcquireTracer) { to.Waiting(w) })
 }
 
-// Woken reports that something has changed. The argument gone tells whether the
-// contender directly ahead has left.
+// Woken reports a change. The argument gone is true if the contender right ahead has
+// left.
 func (t *Acquire) Woken(gone bool) {
 	t.tell(func(to locktrace.AcquireTracer) { to.Woken(gone) })
 }
 
-// Abandoned reports that our node is given up without a grant.
+// Abandoned reports that the acquire's node is given up without a grant.
 func (t *Acquire) Abandoned(reason error) {
 	t.tell(func(to locktrace.AcquireTracer) { to.Abandoned(reason) })
 }

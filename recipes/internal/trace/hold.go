@@ -22,20 +22,20 @@ var hookHoldEnded = framework.NewHookKind[locktrace.HookHoldEnded]()
 type Hold struct {
 	of   locktrace.Acquire
 	what locktrace.Hold
-	to   []locktrace.HoldTracer // the hooks' answers
-	ctx  context.Context        // the first lease's work's, for the log
+	to   []locktrace.HoldTracer // the tracers that the hooks have returned
+	ctx  context.Context        // the context of the first lease's work, for the log
 
-	revoked sync.Once    // for the report that the lock is asked for
+	revoked sync.Once    // for the report of the request to give the lock up
 	ended   sync.Once    // for the report of the end
-	queued  atomic.Int32 // calls that the emitter has not made yet, plus over once the end is reported
+	queued  atomic.Int32 // calls that the emitter has not made yet, plus over after the end is reported
 }
 
-// over makes Hold.queued negative: no call follows the end, except for Overrun.
+// The constant over makes Hold.queued negative. After the end, only Overrun is called.
 const over = math.MinInt32 / 2
 
-// StartHold reports the beginning of a hold. The argument held is the context
-// of its first lease. StartHold returns the context to work in. The Hold is nil
-// if the acquire was not reported, and the client has no log and no hook for the end.
+// StartHold reports the beginning of a hold. The argument held is the context of the
+// first lease. StartHold returns the context for the work. The *Hold is nil if the
+// acquire was not traced, and the client has neither a log nor a hook for the end.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	if acquired == nil {
 		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler && len(hookHoldEnded.Of(of.Client)) == 0 {
@@ -54,10 +54,10 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	return h, h.ctx
 }
 
-// isTraced reports whether there is a hook to call.
+// isTraced reports whether the hold has a tracer.
 func (h *Hold) isTraced() bool { return h != nil && len(h.to) > 0 }
 
-// tell has the client's emitter make a call of each tracer, unless the hold has ended.
+// tell lets the client's emitter call each tracer, unless the hold has ended.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
 		h.emit(func() {
@@ -70,7 +70,7 @@ func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	}
 }
 
-// emit has the client's emitter make a call.
+// emit lets the client's emitter make a call.
 func (h *Hold) emit(call func()) {
 	h.queued.Add(1)
 	insider.Of(h.of.Client).Emit(func() {
@@ -82,16 +82,17 @@ func (h *Hold) emit(call func()) {
 // Reentered reports another lease of the hold.
 func (h *Hold) Reentered() { h.tell(locktrace.HoldTracer.Reentered) }
 
-// Revoked reports, once, that the lock is asked for.
+// Revoked reports, once, that another client asks for the lock.
 func (h *Hold) Revoked() {
 	if h != nil {
 		h.revoked.Do(func() { h.tell(locktrace.HoldTracer.Revoked) })
 	}
 }
 
-// Overrun reports work that goes on, until the returned function is called.
+// Overrun reports work that continues after the hold. Call the returned function when the
+// work returns.
 func (h *Hold) Overrun() (over func()) {
-	var returned []func() // only the emitter's calls use it
+	var returned []func() // used only by the emitter's calls
 	if !h.isTraced() {
 		return func() {}
 	}
@@ -111,8 +112,8 @@ func (h *Hold) Overrun() (over func()) {
 	}
 }
 
-// Lost reports, once, that the hold was lost. Several goroutines may call it.
-// It returns when one of them has reported that.
+// Lost reports, once, that the hold was lost. Several goroutines may call it. It returns
+// after the report of the first call.
 func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	if h == nil {
 		return
@@ -126,8 +127,9 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	})
 }
 
-// Released reports that a release is done, or has been left to the client. The hooks are
-// called before Released returns, unless the emitter has other calls for them to make.
+// Released reports that a release is done, or continues in the background. The hooks are
+// called before Released returns, unless the emitter still has other calls of this hold
+// to make.
 func (h *Hold) Released(err error) {
 	if h == nil {
 		return
@@ -152,7 +154,7 @@ func (h *Hold) emitEnded(cause locktrace.EndCause, err error) {
 	}
 }
 
-// isHeeded reports whether there is a hook to call at the end.
+// isHeeded reports whether a hook must be called at the end.
 func (h *Hold) isHeeded() bool { return len(h.to) > 0 || len(hookHoldEnded.Of(h.of.Client)) > 0 }
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
@@ -167,7 +169,7 @@ func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 	lost := event.Kind{Warn: "lock lost"}
-	if kind == locktrace.EndClientClosed { // the user wanted that
+	if kind == locktrace.EndClientClosed { // the user has closed the client
 		lost = event.Kind{Info: lost.Warn}
 	}
 	attrs := []slog.Attr{
