@@ -34,6 +34,12 @@ type store struct {
 // written in between. What it reads may be old. So an equal token is admitted only if the
 // node still has that version. A smaller token is refused at once: tokens only grow.
 func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) error {
+	if s.client == nil {
+		return isNil("client")
+	}
+	if lease == nil {
+		return isNil("lease")
+	}
 	if err := framework.ValidatePath(s.path); err != nil {
 		return fmt.Errorf("fencezk: the store's path %q: %w", s.path, err)
 	}

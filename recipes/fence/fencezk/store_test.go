@@ -89,6 +89,17 @@ func TestStoreMayBeAtTheRootOfAView(t *testing.T) {
 	})
 }
 
+func TestNilIsNamed(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		nilClient := &framework.ConfigError{Name: "client", Value: "nil", Reason: "must not be nil"}
+		nilLease := &framework.ConfigError{Name: "lease", Value: "nil", Reason: "must not be nil"}
+		require.Equal(t, nilClient, fencezk.NewStore(nil, "/fences").Raise(t.Context(), "/lock", lease(7)))
+		require.Equal(t, nilLease, fencezk.NewStore(w.Observer, "/fences").Raise(t.Context(), "/lock", nil))
+		require.PanicsWithError(t, nilClient.Error(), func() { fencezk.New(nil, nil) })
+		require.PanicsWithError(t, nilLease.Error(), func() { fencezk.New(w.Observer, nil) })
+	})
+}
+
 // The first Raise of two services at the same time.
 func TestStoreIsCreatedOnce(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
