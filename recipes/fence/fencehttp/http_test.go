@@ -237,6 +237,36 @@ func TestTransport(t *testing.T) {
 	})
 }
 
+// A request that http.Client has not prepared may lack its header.
+func TestTransportOfARequestWithoutAHeader(t *testing.T) {
+	var got http.Header
+	via := fencehttp.Transport(roundTripper(func(r *http.Request) (*http.Response, error) { got = r.Header; return &http.Response{}, nil }))
+	_, err := via.RoundTrip((&http.Request{}).WithContext(under(7)))
+	require.NoError(t, err)
+	require.Equal(t, http.Header{"Fencing-Token": {"7 /lock/of-7"}}, got)
+}
+
+// idle is a RoundTripper that has connections to close.
+type idle struct {
+	http.RoundTripper
+	closed int
+}
+
+func (i *idle) CloseIdleConnections() { i.closed++ }
+
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	base := &idle{}
+	(&http.Client{Transport: fencehttp.Transport(base)}).CloseIdleConnections()
+	require.Equal(t, 1, base.closed)
+	(&http.Client{Transport: fencehttp.Transport(roundTripper(nil))}).CloseIdleConnections()
+}
+
+func TestHandlerOfNilPanicsAtOnce(t *testing.T) {
+	require.PanicsWithValue(t, "fencehttp: nil store", func() { fencehttp.Handler(nil, lockOf("/lock"), &register{}) })
+	require.PanicsWithValue(t, "fencehttp: nil lock function", func() { fencehttp.Handler(&fence.Guard{}, nil, &register{}) })
+	require.PanicsWithValue(t, "fencehttp: nil handler", func() { fencehttp.Handler(&fence.Guard{}, lockOf("/lock"), nil) })
+}
+
 type closing struct{ closed bool }
 
 func (*closing) Read([]byte) (int, error) { return 0, io.EOF }
@@ -283,14 +313,28 @@ func under(token int64) context.Context {
 }
 
 func TestErrorOfOtherResponses(t *testing.T) {
-	for _, body := range []string{"", "{", `{"reason": "other_lock"}`, `{"reason": 7}`} {
-		r := &http.Response{
-			StatusCode: http.StatusConflict, Header: http.Header{"Content-Type": {"application/problem+json"}},
-			Body: io.NopCloser(strings.NewReader(body)),
-		}
-		require.NoError(t, fencehttp.ErrorOf(r))
+	for _, body := range []string{
+		"", "{", `{"reason": "other_lock", "lock": "/lock"}`, `{"reason": 7, "lock": "/lock"}`, `[]`,
+		`{"reason": "stale", "detail": "the ETag of another service"}`,
+	} {
+		r := conflict(body)
+		require.NoError(t, fencehttp.ErrorOf(r), body)
 		again, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
 		require.Equal(t, body, string(again))
+	}
+}
+
+// A service in another language may leave members out, or send numbers.
+func TestErrorOfAnotherService(t *testing.T) {
+	require.Equal(t, &fence.StaleError{}, fencehttp.ErrorOf(conflict(`{"reason": "stale", "lock": "/lock"}`)))
+	require.Equal(t, &fence.StaleError{Owner: "/lock/a", NewestToken: 9},
+		fencehttp.ErrorOf(conflict(`{"token": 7, "owner": "/lock/a", "newestToken": "9", "reason": "stale", "lock": "/lock"}`)))
+}
+
+func conflict(body string) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusConflict, Header: http.Header{"Content-Type": {"application/problem+json"}},
+		Body: io.NopCloser(strings.NewReader(body)),
 	}
 }
