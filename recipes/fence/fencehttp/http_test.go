@@ -240,7 +240,10 @@ func TestTransport(t *testing.T) {
 // A request that http.Client has not prepared may lack its header.
 func TestTransportOfARequestWithoutAHeader(t *testing.T) {
 	var got http.Header
-	via := fencehttp.Transport(roundTripper(func(r *http.Request) (*http.Response, error) { got = r.Header; return &http.Response{}, nil }))
+	via := fencehttp.Transport(roundTripper(func(r *http.Request) (*http.Response, error) {
+		got = r.Header
+		return &http.Response{}, nil
+	}))
 	_, err := via.RoundTrip((&http.Request{}).WithContext(under(7)))
 	require.NoError(t, err)
 	require.Equal(t, http.Header{"Fencing-Token": {"7 /lock/of-7"}}, got)
