@@ -61,7 +61,9 @@ func Outgoing(ctx context.Context) (header string, err error) {
 
 // Incoming admits a request to a resource that a lock guards. The headers are those that
 // the request has, as Outgoing makes them. The resource's name in the store is the path
-// of the lock, as the holders' clients have it: without their namespace and chroot.
+// of the lock, as the holders' clients have it: without their namespace and chroot. A
+// locks.InterProcessSemaphoreMutex has its holders one level lower: its lock is the path
+// followed by /leases.
 //
 // Incoming returns a copy of ctx in which FromContext finds the caller's lease, or an
 // error that says why the request was not admitted; see Reason.

@@ -1,6 +1,7 @@
 package fencehttp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -190,6 +191,36 @@ func TestAnswers(t *testing.T) {
 				require.NotContains(t, fields, "token")
 			}
 		})
+	}
+}
+
+// Proxies add, fold and merge headers, and clients write what they like.
+func TestHeaderOnTheWire(t *testing.T) {
+	for lines, status := range map[string]int{
+		"Fencing-Token: 7 /lock/a":                             200,
+		"fencing-token:  7 /lock/a\t":                          200,
+		"Fencing-Token: 7 /lock/%C3%BC":                        200,
+		"Fencing-Token: 7 /lock/a\r\nFencing-Token: 7 /lock/a": 400,
+		"Fencing-Token: 7 /lock/a, 7 /lock/a":                  400,
+		"Fencing-Token: 7 /lock/a,7 /lock/a":                   400,
+		"Fencing-Token: 7 /lock/a,":                            400,
+		"Fencing-Token: 7 /lock/a\r\n 8 /lock/b":               400,
+		"Fencing-Token: 7\t/lock/a":                            400,
+		"Fencing-Token: +7 /lock/a":                            400,
+		"Fencing-Token: 9223372036854775808 /lock/a":           400,
+		"Fencing-Token: 7 /lock/ü":                             400,
+		"Fencing-Token: 7 /lock/a%0d%0aX-Admin: yes":           400,
+		"Fencing-Token: 7 /lock/../lock/a":                     400,
+		"Fencing-Token: 7 /lock/%2E%2E/lock/a":                 400,
+		"Fencing-Token:":                                       400,
+		"Fencing_Token: 7 /lock/a":                             428,
+		"X-Fencing-Token: 7 /lock/a":                           428,
+	} {
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("POST / HTTP/1.1\r\nHost: a\r\n" + lines + "\r\n\r\n")))
+		require.NoError(t, err, lines)
+		w := httptest.NewRecorder()
+		fencehttp.Handler(&fence.Guard{}, lockOf("/lock"), &register{}).ServeHTTP(w, r)
+		require.Equal(t, status, w.Code, lines)
 	}
 }
 

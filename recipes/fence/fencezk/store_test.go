@@ -100,6 +100,27 @@ func TestNilIsNamed(t *testing.T) {
 	})
 }
 
+// nameless is a lease of another library.
+type nameless struct {
+	lease
+	path string
+}
+
+func (l nameless) Path() string { return l.path }
+
+// Promise: a lease without a fencing token is refused, and leaves the resource to others.
+func TestStoreRefusesALeaseWithoutAToken(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		ctx := w.Patience(t)
+		store := fencezk.NewStore(w.Observer, "/fences")
+		for _, bad := range []fence.Lease{lease(0), lease(-1), nameless{7, ""}, nameless{7, "holder"}} {
+			var unusable *framework.ConfigError
+			require.ErrorAs(t, store.Raise(ctx, "/lock", bad), &unusable)
+		}
+		require.NoError(t, store.Raise(ctx, "/lock", lease(7)))
+	})
+}
+
 // The first Raise of two services at the same time.
 func TestStoreIsCreatedOnce(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
