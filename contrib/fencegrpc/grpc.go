@@ -203,7 +203,8 @@ func incoming(ctx context.Context, store fence.Store, lock string) (context.Cont
 func asText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // ErrorOf returns a *fence.StaleError if the error of a call says that its token is
-// stale, and nil for every other error.
+// stale, and nil for every other error. If the service has returned the error of a call
+// that it made under a lease of its own, the Owner is the path of that lease.
 func ErrorOf(err error) error {
 	for _, detail := range status.Convert(err).Details() {
 		info, ok := detail.(*errdetails.ErrorInfo)

@@ -38,7 +38,7 @@ type Store interface {
 // FromContext returns the innermost lease that ctx is under: the lease of a lock or a
 // leadership of this process, or the lease of the caller whose request Incoming has
 // admitted. Of a locks.InterProcessMultiLock, it is the lease of the last lock, whose
-// token the whole has. The context of a caller's lease is that of the request.
+// token the whole has. The context of a caller's lease ends with the request.
 func FromContext(ctx context.Context) (Lease, bool) {
 	lease, ok := ctx.Value(token.Key{}).(Lease)
 	return lease, ok
@@ -81,11 +81,12 @@ func Incoming(ctx context.Context, store Store, lock string, headers []string) (
 	if path.Dir(owner) != lock {
 		return nil, &refusal{otherLock, fmt.Sprintf("fencing token of %s, which does not hold the lock %s", printable.String(owner), lock)}
 	}
-	lease := received{ctx, number, owner}
+	lease := &received{token: number, path: owner}
+	lease.ctx = context.WithValue(ctx, token.Key{}, lease) // a request under lease.Context() forwards the token
 	if err := store.Raise(ctx, lock, lease); err != nil {
 		return nil, err
 	}
-	return context.WithValue(ctx, token.Key{}, lease), nil
+	return lease.ctx, nil
 }
 
 // received is the lease of a request's sender.
@@ -95,9 +96,9 @@ type received struct {
 	path  string
 }
 
-func (r received) Context() context.Context { return r.ctx }
-func (r received) FencingToken() int64      { return r.token }
-func (r received) Path() string             { return r.path }
+func (r *received) Context() context.Context { return r.ctx }
+func (r *received) FencingToken() int64      { return r.token }
+func (r *received) Path() string             { return r.path }
 
 // These are the reasons for which a request is refused.
 const (
