@@ -20,6 +20,8 @@
 //	}
 //	server := grpc.NewServer(grpc.ChainUnaryInterceptor(fencegrpc.UnaryServer(store, lock)))
 //
+// StreamServer is for streams. Its function lock gets no request.
+//
 // # The metadata
 //
 // The key is "fencing-token". The value is that of the HTTP header Fencing-Token.
@@ -108,10 +110,11 @@ func outgoing(ctx context.Context) (context.Context, error) {
 // The function lock returns the path of the lock that guards what a call is about, as
 // the clients of its holders have that path. It must not take the path from the token.
 // The method is the full one. For an empty path, the handler gets the call without a
-// check: it is for calls that need no token.
+// check: it is for calls that need no token. UnaryServer panics if an argument is nil.
 func UnaryServer(
 	store fence.Store, lock func(ctx context.Context, method string, request any) string,
 ) grpc.UnaryServerInterceptor {
+	mustNotBeNil(store, lock)
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		ctx, err := incoming(ctx, store, lock(ctx, info.FullMethod, request))
 		if err != nil {
@@ -122,17 +125,30 @@ func UnaryServer(
 }
 
 // StreamServer returns an interceptor that does what UnaryServer does, when the stream
-// begins. The request that lock gets is nil. The messages of a stream are not checked one
-// by one.
+// begins. The messages of a stream are not checked one by one.
+//
+// The function lock gets a nil request, because no message has arrived yet. It finds the
+// lock by the method, or in the metadata of ctx. A function that looks for the lock in the
+// request returns an empty path for each stream, which then has no check.
 func StreamServer(
 	store fence.Store, lock func(ctx context.Context, method string, request any) string,
 ) grpc.StreamServerInterceptor {
+	mustNotBeNil(store, lock)
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 		ctx, err := incoming(stream.Context(), store, lock(stream.Context(), info.FullMethod, nil))
 		if err != nil {
 			return err
 		}
 		return handle(server, admitted{stream, ctx})
+	}
+}
+
+func mustNotBeNil(store fence.Store, lock func(ctx context.Context, method string, request any) string) {
+	if store == nil {
+		panic("fencegrpc: nil store")
+	}
+	if lock == nil {
+		panic("fencegrpc: nil lock function")
 	}
 }
 
@@ -175,16 +191,20 @@ func incoming(ctx context.Context, store fence.Store, lock string) (context.Cont
 			_ = json.Unmarshal(fields, &info.Metadata) // all of them are strings
 		}
 	}
-	info.Metadata["lock"] = lock
-	refused, err := status.New(code, text).WithDetails(info)
+	info.Metadata["lock"] = asText(lock)
+	refused, err := status.New(code, asText(text)).WithDetails(info)
 	if err != nil {
 		return nil, err
 	}
 	return nil, refused.Err()
 }
 
+// asText returns a string that a message can hold. gRPC sends no details that hold other bytes.
+func asText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
 // ErrorOf returns a *fence.StaleError if the error of a call says that its token is
-// stale, and nil for every other error.
+// stale, and nil for every other error. If the service has returned the error of a call
+// that it made under a lease of its own, the Owner is the path of that lease.
 func ErrorOf(err error) error {
 	for _, detail := range status.Convert(err).Details() {
 		info, ok := detail.(*errdetails.ErrorInfo)

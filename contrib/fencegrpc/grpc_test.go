@@ -208,6 +208,27 @@ func TestAnswerLeavesOutWhatTheStoreSays(t *testing.T) {
 	}
 }
 
+// A status has text, and a request may hold other bytes.
+func TestAnswerAboutALockThatIsNoText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lock := func(context.Context, string, any) string { return "/lock/\xff" }
+		conn := serve(t, &fence.Guard{}, lock, func(context.Context, string) error { return nil })
+		for reason, tokens := range map[string][]string{"FENCING_TOKEN_MISSING": nil, "FENCING_TOKEN_OTHER_LOCK": {"7 /lock/a"}} {
+			err := ways["call"](metadata.NewOutgoingContext(t.Context(), metadata.MD{"fencing-token": tokens}), conn, "")
+			require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
+			require.Equal(t, reason, infoOf(t, err).GetReason())
+			require.Equal(t, "/lock/\uFFFD", infoOf(t, err).GetMetadata()["lock"])
+		}
+	})
+}
+
+func TestServerOfNilPanicsAtOnce(t *testing.T) {
+	require.PanicsWithValue(t, "fencegrpc: nil store", func() { fencegrpc.UnaryServer(nil, lockOf) })
+	require.PanicsWithValue(t, "fencegrpc: nil store", func() { fencegrpc.StreamServer(nil, lockOf) })
+	require.PanicsWithValue(t, "fencegrpc: nil lock function", func() { fencegrpc.UnaryServer(&fence.Guard{}, nil) })
+	require.PanicsWithValue(t, "fencegrpc: nil lock function", func() { fencegrpc.StreamServer(&fence.Guard{}, nil) })
+}
+
 // Promise: a call without a lease has no token, a call under a lease that has ended is not
 // made, and a service that calls another one for its caller forwards the token.
 func TestClient(t *testing.T) {
@@ -216,7 +237,7 @@ func TestClient(t *testing.T) {
 			recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 				var tokens, others []string
 				none := func(context.Context, string, any) string { return "" }
-				store := serve(t, nil, none, func(ctx context.Context, _ string) error {
+				store := serve(t, &fence.Guard{}, none, func(ctx context.Context, _ string) error {
 					tokens = append(tokens, metadata.ValueFromIncomingContext(ctx, "fencing-token")...)
 					others = append(others, metadata.ValueFromIncomingContext(ctx, "other")...)
 					return nil

@@ -30,9 +30,30 @@ type stamp struct {
 // ended returns an error if the lease has ended.
 func ended(l Lease) error {
 	if ctx := l.Context(); ctx.Err() != nil {
-		return fmt.Errorf("fencesql: the lease of %s has ended: %w", l.Path(), context.Cause(ctx))
+		return &endedError{l.Path(), context.Cause(ctx)}
 	}
 	return nil
+}
+
+// endedError is the error of a write whose lease has ended. It matches what the cause
+// matches, except for ErrStale: the cause may be the refusal of another write, and the
+// resource of this write has refused nothing.
+type endedError struct {
+	path  string
+	cause error
+}
+
+func (e *endedError) Error() string {
+	return fmt.Sprintf("fencesql: the lease of %s has ended: %v", e.path, e.cause)
+}
+
+func (e *endedError) Is(target error) bool {
+	return target != ErrStale && errors.Is(e.cause, target) //nolint:forbidigo // for users
+}
+
+func (e *endedError) As(target any) bool {
+	_, stale := target.(**StaleError)
+	return !stale && errors.As(e.cause, target) //nolint:forbidigo // for users
 }
 
 // stampOf fails if the lease has ended. It also fails without a token: a new row has the

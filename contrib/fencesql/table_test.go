@@ -88,6 +88,37 @@ func TestEndedLeaseSendsNothing(t *testing.T) {
 	require.ErrorIs(t, guards.Raise(t.Context(), tx, lost(5), "register"), errLost)
 }
 
+// A context's cause may be the refusal of another write, which errgroup hands on. The
+// resource of this write has refused nothing.
+//
+// Promise: a write that its context or the end of its lease has stopped does not match ErrStale.
+func TestRefusalOfAnotherWriteIsNotStale(t *testing.T) {
+	refused := &fencesql.StaleError{Token: 1, NewestToken: 2}
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(errors.Join(errLost, refused))
+	db := newDatabase(t)
+	ended := map[string]error{
+		"context of an update": registers.Update(ctx, db, held(5), 1, "value = 'late'"),
+		"context of an upsert": registers.Upsert(ctx, db, held(5), []string{"id", "value"}, []any{1, "late"}),
+		"context of within":    guards.Within(ctx, db, held(5), "register", func(*sql.Tx) error { return nil }),
+		"context of a store":   guards.Store(db).Raise(ctx, "/lock", held(5)),
+	}
+	for name, write := range ways {
+		err := write(db, lease{ctx, 5}, "late")
+		require.ErrorIs(t, err, errLost, name)
+		require.ErrorContains(t, err, "fencesql: the lease of /lock/of-f has ended: ", name)
+		ended["lease of "+name] = err
+	}
+	for name, err := range ended {
+		require.Error(t, err, name)
+		require.NotErrorIs(t, err, fencesql.ErrStale, name)
+		var stale *fencesql.StaleError
+		require.NotErrorAs(t, err, &stale, name)
+		require.Empty(t, fence.Reason(err), name)
+	}
+	require.Empty(t, value(t, db))
+}
+
 // Promise: Within rolls back if its function fails or panics, or if the lease ends
 // while the function runs.
 func TestWithinRollsBack(t *testing.T) {

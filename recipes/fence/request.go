@@ -38,7 +38,7 @@ type Store interface {
 // FromContext returns the innermost lease that ctx is under: the lease of a lock or a
 // leadership of this process, or the lease of the caller whose request Incoming has
 // admitted. Of a locks.InterProcessMultiLock, it is the lease of the last lock, whose
-// token the whole has. The context of a caller's lease is that of the request.
+// token the whole has. The context of a caller's lease ends with the request.
 func FromContext(ctx context.Context) (Lease, bool) {
 	lease, ok := ctx.Value(token.Key{}).(Lease)
 	return lease, ok
@@ -61,7 +61,9 @@ func Outgoing(ctx context.Context) (header string, err error) {
 
 // Incoming admits a request to a resource that a lock guards. The headers are those that
 // the request has, as Outgoing makes them. The resource's name in the store is the path
-// of the lock, as the holders' clients have it: without their namespace and chroot.
+// of the lock, as the holders' clients have it: without their namespace and chroot. A
+// locks.InterProcessSemaphoreMutex has its holders one level lower: its lock is the path
+// followed by /leases.
 //
 // Incoming returns a copy of ctx in which FromContext finds the caller's lease, or an
 // error that says why the request was not admitted; see Reason.
@@ -79,11 +81,12 @@ func Incoming(ctx context.Context, store Store, lock string, headers []string) (
 	if path.Dir(owner) != lock {
 		return nil, &refusal{otherLock, fmt.Sprintf("fencing token of %s, which does not hold the lock %s", printable.String(owner), lock)}
 	}
-	lease := received{ctx, number, owner}
+	lease := &received{token: number, path: owner}
+	lease.ctx = context.WithValue(ctx, token.Key{}, lease) // a request under lease.Context() forwards the token
 	if err := store.Raise(ctx, lock, lease); err != nil {
 		return nil, err
 	}
-	return context.WithValue(ctx, token.Key{}, lease), nil
+	return lease.ctx, nil
 }
 
 // received is the lease of a request's sender.
@@ -93,9 +96,9 @@ type received struct {
 	path  string
 }
 
-func (r received) Context() context.Context { return r.ctx }
-func (r received) FencingToken() int64      { return r.token }
-func (r received) Path() string             { return r.path }
+func (r *received) Context() context.Context { return r.ctx }
+func (r *received) FencingToken() int64      { return r.token }
+func (r *received) Path() string             { return r.path }
 
 // These are the reasons for which a request is refused.
 const (

@@ -63,6 +63,33 @@ func TestRequestUnderALeaseHasItsToken(t *testing.T) {
 	})
 }
 
+// Promise: a service that is told the path of a lock admits the holders of that lock, of
+// each kind that has one holder at a time.
+func TestHoldersOfEachKindAreAdmitted(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		app, err := c.Namespace("/app")
+		require.NoError(t, err)
+		held := map[string]context.Context{
+			"/locks/mutex":            locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(app, "/locks/mutex")).Context(),
+			"/locks/ü, b":             locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(app, "/locks/ü, b")).Context(),
+			"/locks/writer":           locktest.Acquire(t, w.Patience(t), locks.NewInterProcessReadWriteLock(app, "/locks/writer").WriteLock()).Context(),
+			"/locks/semaphore/leases": locktest.Acquire(t, w.Patience(t), locks.NewInterProcessSemaphoreMutex(app, "/locks/semaphore")).Context(),
+		}
+		latch, err := leader.NewLatch(app, "/leader")
+		require.NoError(t, err)
+		leads, err := latch.WaitLeadership(w.Patience(t))
+		require.NoError(t, err)
+		held["/leader"] = leads.Context()
+		for lock, ctx := range held {
+			header, err := fence.Outgoing(ctx)
+			require.NoError(t, err, lock)
+			_, err = fence.Incoming(t.Context(), &fence.Guard{}, lock, []string{header})
+			require.NoError(t, err, lock)
+		}
+	})
+}
+
 // Promise: a request without a lease has no fencing token, and a request under a lease
 // that has ended is an error with the reason.
 func TestRequestWithoutALeaseHasNoToken(t *testing.T) {
@@ -151,6 +178,9 @@ func TestLeaseOfARequest(t *testing.T) {
 		lease, ok := fence.FromContext(ctx)
 		require.True(t, ok)
 		require.Equal(t, "7 /lock/a", headerOf(lease))
+		same, ok := fence.FromContext(lease.Context())
+		require.True(t, ok)
+		require.Equal(t, "7 /lock/a", headerOf(same), "the context of the lease is under the lease")
 		own, ok := locks.LeaseFromContext(ctx)
 		require.True(t, ok)
 		require.Equal(t, leads.Path(), own.Path())

@@ -21,7 +21,7 @@
 //
 // The header Fencing-Token has the token, a space, and the path of the holder's node,
 // escaped as in a URL, with a comma escaped, too. The path names the holder, and its parent
-// is the lock:
+// is the lock; see fence.Incoming for a locks.InterProcessSemaphoreMutex:
 //
 //	Fencing-Token: 4294967299 /locks/accounts/7/_c_4f5e-lock-0000000012
 //

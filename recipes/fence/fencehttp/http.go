@@ -43,9 +43,19 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if text != "" {
 		r = r.Clone(r.Context())
+		if r.Header == nil {
+			r.Header = http.Header{}
+		}
 		r.Header.Set(header, text)
 	}
 	return t.base.RoundTrip(r)
+}
+
+// CloseIdleConnections is for http.Client.CloseIdleConnections, which does nothing without it.
+func (t transport) CloseIdleConnections() {
+	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		base.CloseIdleConnections()
+	}
 }
 
 // Handler returns a handler that calls next for requests whose token the store admits,
@@ -56,8 +66,16 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // The function lock returns the path of the lock that guards what the request is about,
 // as the clients of its holders have that path. It must not take the path from the
 // header. For an empty path, next gets the request as it is, without a check: it is for
-// requests that need no token, such as reads.
+// requests that need no token, such as reads. Handler panics if an argument is nil.
 func Handler(store fence.Store, lock func(*http.Request) string, next http.Handler) http.Handler {
+	switch {
+	case store == nil:
+		panic("fencehttp: nil store")
+	case lock == nil:
+		panic("fencehttp: nil lock function")
+	case next == nil:
+		panic("fencehttp: nil handler")
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := lock(r)
 		if path == "" {
@@ -112,18 +130,21 @@ func refuse(w http.ResponseWriter, lock string, err error) {
 const longestBody = 64 << 10
 
 // ErrorOf returns a *fence.StaleError if the response of a Handler says that the token of
-// the request is stale, and nil for every other response. The body can be read as before.
+// the request is stale, and nil for every other response. Such a body has the reason
+// "stale", and a lock: other services may answer 409 for something else that is stale. A
+// member that the body lacks is zero. The body can be read as before.
 func ErrorOf(r *http.Response) error {
 	if r.StatusCode != http.StatusConflict || !strings.HasPrefix(r.Header.Get("Content-Type"), contentType) {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, longestBody))
+	body, _ := io.ReadAll(io.LimitReader(r.Body, longestBody)) // a part of the body is no JSON
 	r.Body = &struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
 	p := problem{StaleError: &fence.StaleError{}}
-	if err != nil || json.Unmarshal(body, &p) != nil || p.Reason != "stale" {
+	_ = json.Unmarshal(body, &p) // a service in another language may have members of other types
+	if p.Reason != "stale" || p.Lock == "" {
 		return nil
 	}
 	return p.StaleError

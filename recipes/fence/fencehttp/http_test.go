@@ -1,6 +1,7 @@
 package fencehttp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -193,6 +194,36 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Proxies add, fold and merge headers, and clients write what they like.
+func TestHeaderOnTheWire(t *testing.T) {
+	for lines, status := range map[string]int{
+		"Fencing-Token: 7 /lock/a":                             200,
+		"fencing-token:  7 /lock/a\t":                          200,
+		"Fencing-Token: 7 /lock/%C3%BC":                        200,
+		"Fencing-Token: 7 /lock/a\r\nFencing-Token: 7 /lock/a": 400,
+		"Fencing-Token: 7 /lock/a, 7 /lock/a":                  400,
+		"Fencing-Token: 7 /lock/a,7 /lock/a":                   400,
+		"Fencing-Token: 7 /lock/a,":                            400,
+		"Fencing-Token: 7 /lock/a\r\n 8 /lock/b":               400,
+		"Fencing-Token: 7\t/lock/a":                            400,
+		"Fencing-Token: +7 /lock/a":                            400,
+		"Fencing-Token: 9223372036854775808 /lock/a":           400,
+		"Fencing-Token: 7 /lock/ü":                             400,
+		"Fencing-Token: 7 /lock/a%0d%0aX-Admin: yes":           400,
+		"Fencing-Token: 7 /lock/../lock/a":                     400,
+		"Fencing-Token: 7 /lock/%2E%2E/lock/a":                 400,
+		"Fencing-Token:":                                       400,
+		"Fencing_Token: 7 /lock/a":                             428,
+		"X-Fencing-Token: 7 /lock/a":                           428,
+	} {
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("POST / HTTP/1.1\r\nHost: a\r\n" + lines + "\r\n\r\n")))
+		require.NoError(t, err, lines)
+		w := httptest.NewRecorder()
+		fencehttp.Handler(&fence.Guard{}, lockOf("/lock"), &register{}).ServeHTTP(w, r)
+		require.Equal(t, status, w.Code, lines)
+	}
+}
+
 // A store may wrap the error of a stale token in others, whose text the client must not see.
 func TestAnswerLeavesOutWhatTheStoreSays(t *testing.T) {
 	for _, stale := range []error{fence.ErrStale, &fence.StaleError{Token: 7, NewestToken: 9}} {
@@ -235,6 +266,39 @@ func TestTransport(t *testing.T) {
 		require.True(t, body.closed)
 		require.Len(t, got, 2)
 	})
+}
+
+// A request that http.Client has not prepared may lack its header.
+func TestTransportOfARequestWithoutAHeader(t *testing.T) {
+	var got http.Header
+	via := fencehttp.Transport(roundTripper(func(r *http.Request) (*http.Response, error) {
+		got = r.Header
+		return &http.Response{}, nil
+	}))
+	_, err := via.RoundTrip((&http.Request{}).WithContext(under(7)))
+	require.NoError(t, err)
+	require.Equal(t, http.Header{"Fencing-Token": {"7 /lock/of-7"}}, got)
+}
+
+// idle is a RoundTripper that has connections to close.
+type idle struct {
+	http.RoundTripper
+	closed int
+}
+
+func (i *idle) CloseIdleConnections() { i.closed++ }
+
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	base := &idle{}
+	(&http.Client{Transport: fencehttp.Transport(base)}).CloseIdleConnections()
+	require.Equal(t, 1, base.closed)
+	(&http.Client{Transport: fencehttp.Transport(roundTripper(nil))}).CloseIdleConnections()
+}
+
+func TestHandlerOfNilPanicsAtOnce(t *testing.T) {
+	require.PanicsWithValue(t, "fencehttp: nil store", func() { fencehttp.Handler(nil, lockOf("/lock"), &register{}) })
+	require.PanicsWithValue(t, "fencehttp: nil lock function", func() { fencehttp.Handler(&fence.Guard{}, nil, &register{}) })
+	require.PanicsWithValue(t, "fencehttp: nil handler", func() { fencehttp.Handler(&fence.Guard{}, lockOf("/lock"), nil) })
 }
 
 type closing struct{ closed bool }
@@ -283,14 +347,28 @@ func under(token int64) context.Context {
 }
 
 func TestErrorOfOtherResponses(t *testing.T) {
-	for _, body := range []string{"", "{", `{"reason": "other_lock"}`, `{"reason": 7}`} {
-		r := &http.Response{
-			StatusCode: http.StatusConflict, Header: http.Header{"Content-Type": {"application/problem+json"}},
-			Body: io.NopCloser(strings.NewReader(body)),
-		}
-		require.NoError(t, fencehttp.ErrorOf(r))
+	for _, body := range []string{
+		"", "{", `{"reason": "other_lock", "lock": "/lock"}`, `{"reason": 7, "lock": "/lock"}`, `[]`,
+		`{"reason": "stale", "detail": "the ETag of another service"}`,
+	} {
+		r := conflict(body)
+		require.NoError(t, fencehttp.ErrorOf(r), body)
 		again, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
 		require.Equal(t, body, string(again))
+	}
+}
+
+// A service in another language may leave members out, or send numbers.
+func TestErrorOfAnotherService(t *testing.T) {
+	require.Equal(t, &fence.StaleError{}, fencehttp.ErrorOf(conflict(`{"reason": "stale", "lock": "/lock"}`)))
+	require.Equal(t, &fence.StaleError{Owner: "/lock/a", NewestToken: 9},
+		fencehttp.ErrorOf(conflict(`{"token": 7, "owner": "/lock/a", "newestToken": "9", "reason": "stale", "lock": "/lock"}`)))
+}
+
+func conflict(body string) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusConflict, Header: http.Header{"Content-Type": {"application/problem+json"}},
+		Body: io.NopCloser(strings.NewReader(body)),
 	}
 }

@@ -17,11 +17,13 @@ import (
 // the lease's holder exists, and admits no other holder while it does. So no write of
 // this client lands after the lock has passed to another holder, however late it is.
 //
-// A write whose holder's node is gone changes nothing. Its error matches fence.ErrStale,
-// and holds a *fence.StaleError without the newest token, and a *framework.TxnError. If
-// the error also matches framework.ErrOutcomeUnknown, the reply to an earlier attempt was
-// lost, which may have been applied while the lock was held. A write under a lease that
-// has ended is not sent, and its error has the reason.
+// The error of a write under a lost lease matches fence.ErrStale, and holds a
+// *fence.StaleError without the newest token. If the client knows of the loss, it does
+// not send the write, and the error also matches the cause of the lease's context.
+// Otherwise ZooKeeper refuses the write, and the error holds a *framework.TxnError. The
+// refused write changes nothing. If the error also matches framework.ErrOutcomeUnknown,
+// the reply to an attempt was lost, which may have been applied while the lock was held.
+// A lease that was released is as one that was lost.
 //
 // A read is not fenced: Get, GetW, Exists, ExistsW, Children, ChildrenW, GetACL,
 // NewWatcher, Watch, Sync and SyncQuorum are those of framework.Client. The version
@@ -52,8 +54,20 @@ type reader interface {
 
 // New returns c under the lease. The lease's lock must be made with c, or with another
 // view of the client that c is a view of. Otherwise each write fails with a
-// *framework.ConfigError.
-func New(c *framework.Client, lease *locks.Lease) *Client { return &Client{c, c, lease} }
+// *framework.ConfigError. New panics with a *framework.ConfigError if an argument is nil.
+func New(c *framework.Client, lease *locks.Lease) *Client {
+	if c == nil {
+		panic(isNil("client"))
+	}
+	if lease == nil {
+		panic(isNil("lease"))
+	}
+	return &Client{c, c, lease}
+}
+
+func isNil(name string) error {
+	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
+}
 
 // Create creates a node. The options and the errors are those of framework.CreateOp.
 //
@@ -91,17 +105,19 @@ func (c *Client) write(ctx context.Context, op framework.TxnOp) (framework.TxnRe
 // is held. The results are those of ops. A *framework.TxnError also counts the checks of
 // the lease, which come first.
 func (c *Client) Transaction(ctx context.Context, ops ...framework.TxnOp) ([]framework.TxnResult, error) {
-	if held := c.lease.Context(); held.Err() != nil {
-		return nil, fmt.Errorf("fencezk: the lease of %s has ended: %w", c.lease.Path(), reason.Foreign(context.Cause(held)))
+	held, stale := c.lease.Context(), &fence.StaleError{Token: c.lease.FencingToken(), Owner: c.lease.Path()}
+	if held.Err() != nil {
+		return nil, fmt.Errorf("%w: the lease has ended: %w", stale, reason.Foreign(context.Cause(held)))
 	}
 	checks := c.lease.Checks()
 	results, err := c.client.Transaction(ctx, append(checks, ops...)...)
 	var failed *framework.TxnError
 	switch {
-	case reason.As(err, &failed) && failed.Index < len(checks) && reason.Is(failed.Err, zk.ErrNoNode):
-		return nil, fmt.Errorf("%w: %w", &fence.StaleError{Token: c.lease.FencingToken(), Owner: c.lease.Path()}, err)
-	case err != nil:
-		return nil, err
+	case err == nil:
+		return results[len(checks):], nil
+	case reason.As(err, &failed) && failed.Index < len(checks) && reason.Is(failed.Err, zk.ErrNoNode),
+		held.Err() != nil && reason.IsOfContext(ctx, err): // the loss may have ended ctx before ZooKeeper could refuse
+		return nil, fmt.Errorf("%w: %w", stale, err)
 	}
-	return results[len(checks):], nil
+	return nil, err
 }

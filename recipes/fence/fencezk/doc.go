@@ -11,7 +11,7 @@
 //	}
 //	_, err = fenced.Set(ctx, "/stock/sku-42", sell(data), stat.Version)
 //	if errors.Is(err, fence.ErrStale) {
-//		return err // the lock was lost, and nothing was written
+//		return err // the lock was lost
 //	}
 //
 // [NewStore] is for services that have no database: package fencehttp and module

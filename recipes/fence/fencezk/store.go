@@ -34,15 +34,24 @@ type store struct {
 // written in between. What it reads may be old. So an equal token is admitted only if the
 // node still has that version. A smaller token is refused at once: tokens only grow.
 func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) error {
+	if s.client == nil {
+		return isNil("client")
+	}
+	if lease == nil {
+		return isNil("lease")
+	}
 	if err := framework.ValidatePath(s.path); err != nil {
 		return fmt.Errorf("fencezk: the store's path %q: %w", s.path, err)
 	}
 	node := znode.Join(s.path, url.PathEscape(resource))
-	text := []byte(token.Text(lease.FencingToken(), lease.Path()))
+	text := token.Text(lease.FencingToken(), lease.Path())
+	if _, _, err := token.Parse(text); err != nil { // as data, it would make each later Raise fail
+		return &framework.ConfigError{Name: "lease", Value: text, Reason: "must have a positive token and the path of a node"}
+	}
 	for {
 		data, stat, err := s.client.Get(ctx, node)
 		if reason.Is(err, zk.ErrNoNode) {
-			_, err = s.client.Create(ctx, node, text, framework.WithPersistentParents())
+			_, err = s.client.Create(ctx, node, []byte(text), framework.WithPersistentParents())
 		} else if err == nil {
 			err = s.raise(ctx, node, data, stat.Version, text, lease)
 		}
@@ -53,7 +62,7 @@ func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) e
 }
 
 // raise compares, and raises what was read.
-func (s *store) raise(ctx context.Context, node string, data []byte, version int32, text []byte, lease fence.Lease) error {
+func (s *store) raise(ctx context.Context, node string, data []byte, version int32, text string, lease fence.Lease) error {
 	newest, owner, err := token.Parse(string(data))
 	switch {
 	case err != nil:
@@ -63,7 +72,7 @@ func (s *store) raise(ctx context.Context, node string, data []byte, version int
 	case newest == lease.FencingToken():
 		_, err = s.client.Transaction(ctx, framework.CheckOp(node, version))
 	default:
-		_, err = s.client.Set(ctx, node, text, version)
+		_, err = s.client.Set(ctx, node, []byte(text), version)
 	}
 	return err
 }

@@ -89,6 +89,38 @@ func TestStoreMayBeAtTheRootOfAView(t *testing.T) {
 	})
 }
 
+func TestNilIsNamed(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		nilClient := &framework.ConfigError{Name: "client", Value: "nil", Reason: "must not be nil"}
+		nilLease := &framework.ConfigError{Name: "lease", Value: "nil", Reason: "must not be nil"}
+		require.Equal(t, nilClient, fencezk.NewStore(nil, "/fences").Raise(t.Context(), "/lock", lease(7)))
+		require.Equal(t, nilLease, fencezk.NewStore(w.Observer, "/fences").Raise(t.Context(), "/lock", nil))
+		require.PanicsWithError(t, nilClient.Error(), func() { fencezk.New(nil, nil) })
+		require.PanicsWithError(t, nilLease.Error(), func() { fencezk.New(w.Observer, nil) })
+	})
+}
+
+// nameless is a lease of another library.
+type nameless struct {
+	lease
+	path string
+}
+
+func (l nameless) Path() string { return l.path }
+
+// Promise: a lease without a fencing token is refused, and leaves the resource to others.
+func TestStoreRefusesALeaseWithoutAToken(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		ctx := w.Patience(t)
+		store := fencezk.NewStore(w.Observer, "/fences")
+		for _, bad := range []fence.Lease{lease(0), lease(-1), nameless{7, ""}, nameless{7, "holder"}} {
+			var unusable *framework.ConfigError
+			require.ErrorAs(t, store.Raise(ctx, "/lock", bad), &unusable)
+		}
+		require.NoError(t, store.Raise(ctx, "/lock", lease(7)))
+	})
+}
+
 // The first Raise of two services at the same time.
 func TestStoreIsCreatedOnce(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
