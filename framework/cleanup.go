@@ -285,3 +285,21 @@ func (c *Client) inBackground(path string, try attempt) {
 		}
 	})
 }
+
+// DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait.
+// While there is a connection, the delete is sent before anything that the
+// caller asks of the server next. A path that cannot be used is ignored: it has
+// no node.
+func (e Extension) DeleteInBackground(path string) {
+	if validatePath(path) == nil {
+		e.deleteInBackground(e.full(path))
+	}
+}
+
+// deleteInBackground deletes a node, however long it takes to find a
+// connection.
+func (c *Client) deleteInBackground(path string) {
+	job := &cleanup{path: path, version: AnyVersion}
+	c.begin(job)
+	c.cleanUp(job)
+}

@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/hooks"
-	"github.com/gocurator/curator/internal/pauses"
 )
 
 // New returns a client of the ensemble named by a connection string such as
@@ -112,22 +111,6 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 	c.ctx, c.cancel = context.WithCancelCause(labelled(context.Background(), cfg.serviceName, c.servers()))
 	c.retry = stoppable{cfg.retry, c.ctx.Done()}
 	return c
-}
-
-// supervise owns the client's sessions: it starts each one when the one before
-// is over.
-func (c *Client) supervise() {
-	between := newSessionBackoff()
-	for c.ctx.Err() == nil {
-		s := c.startSession()
-		c.spawn(func(context.Context) { s.watches.LookAgain() })
-		s.superviseDeadline()
-		lived := s.lived()
-		if !c.spawn(func(context.Context) { s.close() }) {
-			s.close() // the client was closed meanwhile, and Close may not know of this session
-		}
-		_ = pauses.Sleep(c.ctx, between.after(lived))
-	}
 }
 
 // Close ends the session, and with it every ephemeral node and watch of this

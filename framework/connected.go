@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // WaitConnected waits until the client has a connection and a session. It does
@@ -30,91 +32,6 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 	}
 	return s, nil
 }
-
-// connectedSession returns the present session, or waits for one as long as the
-// connection timeout allows. It has none for a caller who is cut off, also if
-// there is another connection by now.
-func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
-	if ctx.Err() == nil {
-		s, _, _ := c.sessionNow()
-		switch cutOff := c.isCutOff(ctx); {
-		case cutOff && s != nil:
-			return nil, errReconnected
-		case cutOff:
-			return nil, c.withConnectReasons(ErrNotConnected)
-		case s != nil:
-			return s, s.checkPin(ctx)
-		}
-	}
-	timeout := time.NewTimer(c.cfg.connectionTimeout)
-	defer timeout.Stop()
-	return c.connected(ctx, timeout.C)
-}
-
-// connected waits for a connected session until ctx ends, the client is closed,
-// or timeout fires.
-func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
-	for {
-		if ctx.Err() != nil {
-			return nil, c.notSent(ctx)
-		}
-		if c.ctx.Err() != nil {
-			return nil, ErrClosed
-		}
-		s, changed, refused := c.sessionNow()
-		if s != nil {
-			return s, s.checkPin(ctx)
-		}
-		select {
-		case <-refused:
-			return nil, c.refused()
-		case <-changed:
-		case <-ctx.Done():
-		case <-c.ctx.Done():
-		case <-timeout:
-			return nil, c.withConnectReasons(ErrNotConnected)
-		}
-	}
-}
-
-// sessionNow returns the session if it is connected. Else it returns nil, a
-// channel that is closed at the next transition, and one that is closed while
-// servers refuse our credentials.
-func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.last.Value.State.IsConnected() && !c.closed {
-		return c.session, nil, nil
-	}
-	return nil, c.last.Done(), c.refusal.signal
-}
-
-// checkPin returns an error if operations with this context are pinned to
-// another session. That session is over: the context ends with it, but not at
-// the same moment.
-func (s *Session) checkPin(ctx context.Context) error {
-	pinned := s.client.pinOf(ctx)
-	if pinned == nil || pinned == s {
-		return nil
-	}
-	return pinned.lostPin()
-}
-
-// pinOf returns the session that operations with this context are pinned to, or nil.
-func (c *Client) pinOf(ctx context.Context) *Session {
-	pinned, _ := ctx.Value(pinKey{c.core}).(*Session)
-	return pinned
-}
-
-// lostPin returns the error of an operation that is pinned to a session that is over. The
-// operation's context has the same error, or is about to have it.
-func (s *Session) lostPin() error {
-	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(s.ctx))
-}
-
-// pinKey is the key of the session that a context is pinned to, for each
-// client.
-type pinKey struct{ *core }
 
 // notSent is the error of an operation whose ctx ended before it had sent
 // anything. If there was no connection, the error says so: a server that is
@@ -185,4 +102,38 @@ func (c *Client) refused() error {
 		return c.withConnectReasons(errRefused)
 	}
 	return c.connectError(errRefused, cause)
+}
+
+// OnError returns a context for operations. Whenever an operation under that context
+// tries again after an error, it calls tell with the *OpError that it would have
+// returned. A recipe whose users wait for something other than the operation can name
+// the last error when they give up. If ctx already carries an OnError function, both
+// are called. tell must not block, and several goroutines may call it at the same time.
+func (e Extension) OnError(ctx context.Context, tell func(error)) context.Context {
+	if outer, ok := ctx.Value(onErrorKey{}).(func(error)); ok {
+		inner := tell
+		tell = func(err error) { inner(err); outer(err) }
+	}
+	return context.WithValue(ctx, onErrorKey{}, tell)
+}
+
+type onErrorKey struct{}
+
+// lastError is the last error that an operation has tried again after.
+type lastError struct{ err error }
+
+// note takes down an error, and reports it to the function of OnError.
+func (l *lastError) note(ctx context.Context, op, path string, err error) {
+	l.err = err
+	if tell, ok := ctx.Value(onErrorKey{}).(func(error)); ok {
+		tell(&OpError{op, path, err})
+	}
+}
+
+// named adds the last error to the error of a wait that ctx has ended.
+func (l *lastError) named(ctx context.Context, err error) error {
+	if l.err == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, l.err) {
+		return err
+	}
+	return fmt.Errorf("%w (last error: %w)", err, l.err)
 }

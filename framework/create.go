@@ -1,8 +1,9 @@
 package framework
 
 import (
+	"cmp"
 	"context"
-	"slices"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -83,95 +84,163 @@ func (n *creation) resolveTarget(path string) {
 	}
 }
 
-// mayMakeParent reports whether the client may create the missing parent of a
-// node: if the call says so, or if it is the chroot, which Curator, too, creates
-// when it is first needed.
-func (c *Client) mayMakeParent(parent string, cfg *createConfig) bool {
-	root := c.full("/")
-	return cfg.parents || root != "/" && parent == root
+// creation is what a Create asks for, and what its attempts have done.
+type creation struct {
+	client *Client
+	cfg    createConfig
+	data   []byte
+
+	protectedNode
+	target string // the path to ask the server for
+
+	write     write[*creation, *Created]
+	sentIn    *Session // of the request whose answer is awaited, or nil
+	made      Created  // the node, with the server's path; zero until an attempt has made it
+	abandoned bool     // the caller has gone, and late gets the answer
 }
 
-// createParents creates the parent of a node, and what is missing above it. It looks
-// upwards for the deepest node that exists and creates downwards from there, so that
-// it needs no rights on what exists already (CURATOR-715). It adds to the paths that
-// are known to exist.
-func (c *Client) createParents(
-	ctx context.Context, s *Session, parent string, cfg *createConfig, known map[string]bool,
-) error {
-	mode := Container
-	if cfg.parents {
-		mode = cfg.parentMode
+func (n *creation) createWithParents(ctx context.Context, s *Session) (*Created, error) {
+	created, err := n.write.request(ctx, s)
+	if reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() {
+		return n.createAfterParents(ctx, s)
 	}
-	if c.cfg.noContainers {
-		mode = Persistent
-	}
-	var missing []string
-	for path := parent; path != "/" && !known[path]; path, _ = znode.Split(path) {
-		stat, err := send(ctx, s, proto.Exists(path, false), nil)
-		if err != nil {
-			return err
-		}
-		if stat != nil {
-			known[path] = true
-			break
-		}
-		missing = append(missing, path)
-	}
-	for _, path := range slices.Backward(missing) {
-		acl, err := c.aclFor(path, cfg.parentACL.list)
-		if err == nil {
-			_, err = send(ctx, s, proto.Create(newNode(path, nil, acl, &createConfig{mode: mode})), nil)
-		}
-		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
-			return err
-		}
-		known[path] = true
-		c.warnOfNewChroot(path, err)
-	}
-	return nil
+	return created, err
 }
 
-// warnOfNewChroot tells the log that the chroot was missing. That is how a new
-// chroot begins, but also what a typing error looks like, and then the client's
-// locks exclude nobody.
-func (c *Client) warnOfNewChroot(path string, err error) {
-	if err == nil && path == c.root.chroot {
-		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)
+func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
+	acl, err := n.client.aclFor(n.target, n.cfg.acl.list)
+	if err != nil {
+		return nil, err
+	}
+	gone := n.client.givenUp.under(n.parent)
+	creating, listing, err := n.start(ctx, s, proto.Create(newNode(n.target, n.data, acl, &n.cfg)))
+	if err != nil {
+		return nil, err
+	}
+	n.sentIn = s
+	created, err := creating.await(ctx, nil)
+	n.sentIn = nil
+	switch {
+	case abandoned(ctx, err):
+		n.abandon(creating)
+		return nil, unknownOutcome(err)
+	case err != nil:
+		return nil, err
+	}
+	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
+	n.noteEphemeral(s, created.Path)
+	if listing != nil && listing.IsSent() { // otherwise it was not asked for, or the connection had no room for it
+		if names, err := listing.await(ctx, nil); err == nil {
+			n.made.Siblings = gone.cutFrom(names)
+		}
+	}
+	return &n.made, nil
+}
+
+// start makes the request and, if the siblings are asked for, lists them right
+// behind it, without waiting in between. The answer to a create that was given up
+// before comes ahead of the listing, but perhaps not ahead of the request for it.
+func (n *creation) start(
+	ctx context.Context, s *Session, q proto.Request[proto.Created],
+) (creating *pending[proto.Created], listing *pending[[]string], err error) {
+	creating = newPending(s, q)
+	if !n.cfg.siblings {
+		return creating, nil, s.start(ctx, &creating.Call)
+	}
+	listing = newPending(s, proto.ChildNames(n.parent))
+	return creating, listing, s.start(ctx, &creating.Call, &listing.Call)
+}
+
+// abandon has late called with the answer.
+func (n *creation) abandon(creating *pending[proto.Created]) {
+	n.abandoned = true
+	guid := n.guid
+	if guid != "" {
+		n.client.givenUp.add(&n.protectedNode)
+	}
+	creating.later(func(answer proto.Created, err error) { n.late(creating.session, guid, answer, err) })
+}
+
+func (n *creation) noteEphemeral(s *Session, path string) {
+	if n.cfg.mode.ephemeral() {
+		s.ephemeralCreated(path)
 	}
 }
 
-// Mode is the kind of node to create. The values are ZooKeeper's.
-type Mode int32
-
-// The modes of ZooKeeper 3.5 and later:
-//
-//   - An ephemeral node ends with its session.
-//   - A sequential node gets a number of ten digits appended to its name, which
-//     grows with each child of the parent. The name before it must not be
-//     empty, though the server would allow that.
-//   - The server deletes a container some time after its last child is gone.
-//   - The server deletes a TTL node when it has no children and was not changed
-//     for its time to live, if the server is configured for that.
-//
-// The Stat of a node does not tell its mode. EphemeralOwner is the session of an
-// ephemeral node. It is 0 for every other node, also for a container and a TTL
-// node. The exception is a TTL node on a server that is no longer configured for TTL
-// nodes: EphemeralOwner is the time to live then, with the highest byte 0xff, which
-// no session's id has.
-const (
-	Persistent              Mode = zk.FlagPersistent
-	Ephemeral               Mode = zk.FlagEphemeral
-	PersistentSequential    Mode = zk.FlagSequence
-	EphemeralSequential     Mode = zk.FlagEphemeralSequential
-	Container               Mode = zk.FlagContainer
-	PersistentTTL           Mode = zk.FlagTTL
-	PersistentSequentialTTL Mode = zk.FlagPersistentSequentialWithTTL
-)
-
-func (m Mode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
-
-func (m Mode) sequential() bool {
-	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialTTL
+// late gets the result of a create whose caller has gone. A protected node is
+// deleted: only such a node can be told from another's.
+func (n *creation) late(s *Session, guid string, created proto.Created, err error) {
+	if err == nil {
+		n.noteEphemeral(s, created.Path)
+	}
+	switch {
+	case guid == "":
+	case err == nil:
+		n.client.deleteInBackground(created.Path)
+	case ambiguous(err):
+		n.deleteInBackground(s, guid)
+	}
+	n.client.givenUp.remove(&n.protectedNode)
 }
 
-func (m Mode) ttl() bool { return m == PersistentTTL || m == PersistentSequentialTTL }
+// cleanUp deletes the protected node that a call without a result has left, unless late
+// will.
+func (n *creation) cleanUp() {
+	doubt := cmp.Or(n.write.doubt, n.sentIn)
+	switch {
+	case n.guid == "" || n.abandoned:
+	case n.made.Path != "":
+		n.client.deleteInBackground(n.made.Path)
+	case doubt != nil:
+		n.deleteInBackground(doubt, n.guid)
+	}
+}
+
+// resolve returns the protected node if an earlier attempt has made it. In a
+// later session, a node that is not there may still come: the create takes
+// another id then, and leaves the old one to the clean-up. If the node's list gives
+// us no right to read it, servers of 3.8.4 and of 3.9 refuse the look, and the
+// outcome stays unknown.
+func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, applied bool, err error) {
+	sessionLost := n.write.doubt != s
+	if n.cfg.mode.ephemeral() && sessionLost {
+		n.giveUpNode()
+		return nil, false, nil
+	}
+	names, err := foundNodes{}.of(ctx, s, n.parent, n.guid)
+	path := n.client.firstOf(n.parent, names)
+	var stat *proto.Stat
+	if path != "" {
+		stat, err = send(ctx, s, proto.Exists(path, false), nil)
+	}
+	switch {
+	case err != nil:
+		return nil, false, err
+	case stat == nil && sessionLost:
+		n.giveUpNode()
+		return nil, false, nil
+	case stat == nil:
+		return nil, false, nil
+	}
+	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}
+	n.noteEphemeral(s, path)
+	return &n.made, true, nil
+}
+
+// giveUpNode gives up a node that an earlier attempt may have made, or may still
+// make, in a session that is over. An ephemeral one would vanish under us
+// (CURATOR-498).
+func (n *creation) giveUpNode() {
+	lost := n.write.doubt
+	n.write.doubt = nil
+	n.deleteInBackground(lost, n.guid)
+	guid := znode.GUID()
+	n.target = strings.Replace(n.target, protectedPrefix(n.guid), protectedPrefix(guid), 1)
+	n.guid = guid
+}
+
+// deleteInBackground deletes the node with this id, if the session has made it,
+// or still makes it.
+func (n *creation) deleteInBackground(s *Session, guid string) {
+	n.client.deleteMaybeMade(n.parent, guid, s, n.cfg.mode)
+}

@@ -189,3 +189,64 @@ func newNode(path string, data []byte, acl []proto.ACL, cfg *createConfig) proto
 		Path: path, Data: data, ACL: acl, Mode: int32(cfg.mode), TTLMillis: cfg.ttl.Milliseconds(),
 	}
 }
+
+// Created is a node that Create has made.
+type Created struct {
+	// Path is the node's path, with the protection prefix and the sequence
+	// number, if it has them.
+	Path string
+
+	// Czxid is the id of the transaction that made the node. If two nodes are
+	// created anywhere in the ensemble, the later one has the larger Czxid.
+	Czxid int64
+
+	// Version is the version that the call has left the node with. It is 0, except
+	// for a node that existed and was written WithOverwrite.
+	Version int32
+
+	// Session is the one in which the node was created. An ephemeral node must
+	// not be trusted when its context ends.
+	Session *Session
+
+	// Siblings are the names of the parent's children right after the creation,
+	// the node's own among them. Protected nodes are left out that the client was
+	// making when their callers went, and that it deletes. The names are nil unless
+	// WithSiblings has asked for them, and also if they could not be had.
+	Siblings []string
+}
+
+// Mode is the kind of node to create. The values are ZooKeeper's.
+type Mode int32
+
+// The modes of ZooKeeper 3.5 and later:
+//
+//   - An ephemeral node ends with its session.
+//   - A sequential node gets a number of ten digits appended to its name, which
+//     grows with each child of the parent. The name before it must not be
+//     empty, though the server would allow that.
+//   - The server deletes a container some time after its last child is gone.
+//   - The server deletes a TTL node when it has no children and was not changed
+//     for its time to live, if the server is configured for that.
+//
+// The Stat of a node does not tell its mode. EphemeralOwner is the session of an
+// ephemeral node. It is 0 for every other node, also for a container and a TTL
+// node. The exception is a TTL node on a server that is no longer configured for TTL
+// nodes: EphemeralOwner is the time to live then, with the highest byte 0xff, which
+// no session's id has.
+const (
+	Persistent              Mode = zk.FlagPersistent
+	Ephemeral               Mode = zk.FlagEphemeral
+	PersistentSequential    Mode = zk.FlagSequence
+	EphemeralSequential     Mode = zk.FlagEphemeralSequential
+	Container               Mode = zk.FlagContainer
+	PersistentTTL           Mode = zk.FlagTTL
+	PersistentSequentialTTL Mode = zk.FlagPersistentSequentialWithTTL
+)
+
+func (m Mode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
+
+func (m Mode) sequential() bool {
+	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialTTL
+}
+
+func (m Mode) ttl() bool { return m == PersistentTTL || m == PersistentSequentialTTL }

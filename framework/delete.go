@@ -230,24 +230,6 @@ func childrenOf(ctx context.Context, s *Session, parents []string) (all []string
 	return all, err
 }
 
-// DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait.
-// While there is a connection, the delete is sent before anything that the
-// caller asks of the server next. A path that cannot be used is ignored: it has
-// no node.
-func (e Extension) DeleteInBackground(path string) {
-	if validatePath(path) == nil {
-		e.deleteInBackground(e.full(path))
-	}
-}
-
-// deleteInBackground deletes a node, however long it takes to find a
-// connection.
-func (c *Client) deleteInBackground(path string) {
-	d := newDeletion(path, AnyVersion)
-	d.cfg.guaranteed = true
-	c.finishInBackground(d)
-}
-
 func (c *Client) finishInBackground(d *deletion) {
 	if d.cfg.children {
 		c.inBackground(d.path, func(ctx context.Context, s *Session) error {
@@ -261,4 +243,14 @@ func (c *Client) finishInBackground(d *deletion) {
 		c.begin(job)
 	}
 	c.cleanUp(job)
+}
+
+// BeginDelete implements insider.Client.
+func (c insiderClient) BeginDelete(ctx context.Context, path string) (wait func() error) {
+	d := newDeletion(c.full(path), AnyVersion)
+	d.cfg.guaranteed = true
+	if s, _, _ := c.sessionNow(); s != nil && validatePath(path) == nil && d.begin(s) == nil {
+		d.write.doubt = s
+	}
+	return func() error { return d.do(ctx, c.Client, path) }
 }

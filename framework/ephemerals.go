@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -51,20 +50,6 @@ func (e *ephemerals) count() int {
 		return manyEphemerals
 	}
 	return len(e.paths)
-}
-
-// ephemeralCreated notes an ephemeral node, with the server's name for its path.
-func (s *Session) ephemeralCreated(path string) {
-	if s.ephemerals.add(path) {
-		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
-			"servers may not survive its end", slog.Int("limit", manyEphemerals))
-	}
-}
-
-// nodeGone notes that there is no such node any more, ephemeral or not.
-func (s *Session) nodeGone(path string) {
-	s.kept.remove(path)
-	s.ephemerals.remove(path)
 }
 
 // nodeGone tells the present session that there is no such node any more. The

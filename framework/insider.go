@@ -122,33 +122,6 @@ func (c insiderClient) syncAndList(ctx context.Context, s *Session, parent strin
 	return listing.await(ctx, nil)
 }
 
-func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []insider.NodeRead, zxid int64, err error) {
-	const op = "multiRead"
-	if len(paths) == 0 {
-		return nil, 0, &OpError{op, "", &ConfigError{Name: "paths", Value: "none", Reason: "must not be empty"}}
-	}
-	full := make([]string, len(paths))
-	for i, path := range paths {
-		if err := validatePath(path); err != nil {
-			return nil, 0, &OpError{op, path, err}
-		}
-		full[i] = c.full(path)
-	}
-	answer, err := read(ctx, c.Client, op, paths[0], proto.MultiRead(full...))
-	if err != nil {
-		return nil, 0, err
-	}
-	nodes = make([]insider.NodeRead, len(paths))
-	for i, r := range answer.Reads {
-		if r.Code != proto.CodeOK {
-			nodes[i].Err = errorOf(r.Code)
-			continue
-		}
-		nodes[i] = insider.NodeRead{Data: r.Data, Stat: (*zk.Stat)(r.Stat)}
-	}
-	return nodes, answer.Zxid, nil
-}
-
 func (c insiderClient) WhileConnected(ctx, connection context.Context) context.Context {
 	return whileConnected{ctx, c.core, connection}
 }

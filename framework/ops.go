@@ -8,48 +8,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// do runs an operation. All operations come this way: it checks the path, and
-// tells the hooks. The write is nil for an operation that changes nothing.
-func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt) error {
-	if err := validatePath(path); err != nil {
-		return &OpError{op, path, err}
-	}
-	if c.hooks.Len() > 0 {
-		return c.told(ctx, op, path, w, try)
-	}
-	return c.run(ctx, op, path, w, try)
-}
-
-// read runs an operation of one request that changes nothing, so that every
-// attempt is as good as the first.
-func read[T any](ctx context.Context, c *Client, op, path string, q proto.Request[T]) (T, error) {
-	var v T
-	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) (err error) {
-		v, err = send(ctx, s, q, nil)
-		return err
-	})
-	return v, err
-}
-
-// Get returns a node's data and Stat. A missing node is zk.ErrNoNode.
-func (c *Client) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	r, err := read(ctx, c, "get", path, proto.GetData(c.full(path), false))
-	return r.Data, (*zk.Stat)(r.Stat), err
-}
-
-// Exists returns whether there is a node, and its Stat if there is.
-func (c *Client) Exists(ctx context.Context, path string) (bool, *zk.Stat, error) {
-	stat, err := read(ctx, c, "exists", path, proto.Exists(c.full(path), false))
-	return stat != nil, (*zk.Stat)(stat), err
-}
-
-// Children returns the names of a node's children, in no particular order, and
-// the node's Stat. A missing node is zk.ErrNoNode.
-func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
-	r, err := read(ctx, c, "children", path, proto.Children(c.full(path), false))
-	return r.Names, (*zk.Stat)(r.Stat), err
-}
-
 // SyncQuorum is Sync without exceptions: a read that follows it in the same
 // session sees everything that was acknowledged before the call, to whomever,
 // at every server. InSession keeps the two together.
@@ -115,4 +73,45 @@ type statWrite struct{ proto.Request[*proto.Stat] }
 
 func (q statWrite) send(ctx context.Context, s *Session) (*proto.Stat, error) {
 	return send(ctx, s, q.Request, nil)
+}
+
+// checkOfRoot is a transaction that changes nothing. It needs no rights: a
+// server proposes it also if the client may not read "/".
+var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
+
+// passQuorum returns when the server has applied a transaction of this session,
+// which a majority has committed. Reads of the session that follow it see all
+// writes that were acknowledged before, and all writes of the session's earlier
+// connections that will ever be applied.
+//
+// A sync does not promise that at a leader. It answers its own clients at once,
+// like a read. That is too early at a leader that has not applied yet what its
+// followers have acknowledged, and at one that is cut off, while the others
+// have the next leader. Such a leader does not answer a transaction.
+func passQuorum(ctx context.Context, s *Session) error {
+	answer, err := send(ctx, s, checkOfRoot, nil)
+	if err != nil {
+		return err
+	}
+	return committed(answer)
+}
+
+// committed returns nil if a majority has committed the check. A check that is refused for lack
+// of permission is committed, too. A check in a session that is over, or on another server,
+// proves nothing.
+func committed(answer proto.MultiAnswer) error {
+	if answer.Failed < 0 || answer.Code == proto.CodeNoAuth {
+		return nil
+	}
+	return errorOf(answer.Code)
+}
+
+// afterQuorum makes the read that decides what has become of a write whose reply
+// was lost.
+func afterQuorum[T any](ctx context.Context, s *Session, q proto.Request[T]) (T, error) {
+	if err := passQuorum(ctx, s); err != nil {
+		var none T
+		return none, err
+	}
+	return send(ctx, s, q, nil)
 }

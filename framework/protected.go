@@ -41,11 +41,14 @@ type foundBelow struct {
 	err      error
 }
 
-// of returns the names of the nodes below a parent that were made with this id.
+// of returns the names of the nodes below a parent that were made with this id. The
+// transaction ahead of the list makes the server know of all writes that earlier
+// connections of the session have sent. Curator lists without one.
 func (f foundNodes) of(ctx context.Context, s *Session, parent, guid string) ([]string, error) {
 	found, known := f[parent]
 	if !known {
-		found.byPrefix, found.err = s.protectedBelow(ctx, parent)
+		siblings, err := afterQuorum(ctx, s, proto.Children(parent, false))
+		found.byPrefix, found.err = protectedNames(siblings.Names), err
 		if reason.Is(found.err, zk.ErrNoNode) {
 			found.err = nil
 		}
@@ -75,14 +78,6 @@ func (c *Client) deleteMaybeMade(parent, guid string, s *Session, mode Mode) {
 		s = nil
 	}
 	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
-}
-
-// protectedBelow returns the protected nodes below a parent, by their prefixes. The
-// transaction ahead of the list makes the server know of all writes that earlier
-// connections of the session have sent. Curator lists without one.
-func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string][]string, error) {
-	siblings, err := afterQuorum(ctx, s, proto.Children(parent, false))
-	return protectedNames(siblings.Names), err
 }
 
 // givenUp are protected nodes that are being made, and whose callers have gone.

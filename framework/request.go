@@ -8,7 +8,9 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // Requests go past go-zookeeper, on its connection. The library cannot abandon
@@ -204,43 +206,67 @@ func pipeline[A, T any](
 	return failed
 }
 
-// checkOfRoot is a transaction that changes nothing. It needs no rights: a
-// server proposes it also if the client may not read "/".
-var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
+// begunDelete is the request of a delete that the connection has, or that waits for
+// room on the connection. The zero begunDelete is none.
+type begunDelete struct {
+	*pending[proto.Nothing]
+	place *transport.Waiter // nil if the connection has the request
+}
 
-// passQuorum returns when the server has applied a transaction of this session,
-// which a majority has committed. Reads of the session that follow it see all
-// writes that were acknowledged before, and all writes of the session's earlier
-// connections that will ever be applied.
-//
-// A sync does not promise that at a leader. It answers its own clients at once,
-// like a read. That is too early at a leader that has not applied yet what its
-// followers have acknowledged, and at one that is cut off, while the others
-// have the next leader. Such a leader does not answer a transaction.
-func passQuorum(ctx context.Context, s *Session) error {
-	answer, err := send(ctx, s, checkOfRoot, nil)
+func (b *begunDelete) isNone() bool { return b.pending == nil || b.place == nil && !b.IsSent() }
+
+// beginDelete gives a delete to the connection, and waits for nothing. The session's
+// later requests go out after it.
+func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
+	p := newPending(s, proto.Delete(path, version))
+	place, err := s.link.SendAll(&p.Call)
 	if err != nil {
-		return err
+		return begunDelete{}, s.sendError(err)
 	}
-	return committed(answer)
+	return begunDelete{p, place}, nil
 }
 
-// committed returns nil if a majority has committed the check. A check that is refused for lack
-// of permission is committed, too. A check in a session that is over, or on another server,
-// proves nothing.
-func committed(answer proto.MultiAnswer) error {
-	if answer.Failed < 0 || answer.Code == proto.CodeNoAuth {
-		return nil
+// await returns the outcome of the request. If b is none afterwards, the request was
+// not sent.
+func (b *begunDelete) await(ctx context.Context) error {
+	if b.place != nil {
+		err := b.session.awaitRoom(ctx, b.place)
+		b.place = nil
+		if err != nil {
+			return b.session.sendError(err)
+		}
 	}
-	return errorOf(answer.Code)
+	_, err := b.pending.await(ctx, nil)
+	return err
 }
 
-// afterQuorum makes the read that decides what has become of a write whose reply
-// was lost.
-func afterQuorum[T any](ctx context.Context, s *Session, q proto.Request[T]) (T, error) {
-	if err := passQuorum(ctx, s); err != nil {
-		var none T
-		return none, err
+// beginRead waits until the read can be sent. What it waits for may come on the next
+// connection only. It waits for that one as every operation does.
+func (s *Session) beginRead(ctx context.Context, key transport.Watch) (*watches.Read, error) {
+	for ctx.Err() == nil {
+		connection := s.Trusted(state.StandardPolicy)
+		r, later, err := s.watches.BeginRead(key)
+		if later == nil {
+			return r, err
+		}
+		select {
+		case <-later:
+		case <-ctx.Done():
+		case <-connection.Done(): // also if the session has ended
+			if err := s.goOn(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return send(ctx, s, q, nil)
+	return nil, notSent(ctx)
+}
+
+// goOn waits until the session has a connection again.
+func (s *Session) goOn(ctx context.Context) error {
+	if s.ctx.Err() == nil {
+		if now, err := s.client.connectedSession(ctx); now == s || err != nil {
+			return err
+		}
+	}
+	return s.watches.EndError()
 }

@@ -4,111 +4,19 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/connstate"
-	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
-
-// startSession replaces the client's session by a new one that begins to
-// connect.
-func (c *Client) startSession() *Session {
-	s := &Session{
-		client:   c,
-		ready:    make(chan struct{}),
-		begun:    time.Now(),
-		wake:     make(chan struct{}, 1),
-		lastConn: make(chan struct{}),
-		gone:     make(chan struct{}),
-	}
-	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
-	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	s.hosts = newHosts(c.serverList.servers())
-	s.watches = watches.NewSession(c.persistent, s.ownerOfWatches())
-	seen := c.retire()
-	s.link = transport.NewLink(s.linkConfig(seen))
-	s.watches.Begin(s.link)
-
-	c.mu.Lock()
-	c.session, c.earlierZxid = s, seen
-	c.mu.Unlock()
-
-	conn, events, err := zk.Connect(c.addresses, c.cfg.sessionTimeout,
-		zk.WithDialer(s.dial),
-		zk.WithHostProvider(s.hosts),
-		zk.WithEventCallback(s.event), // the channel drops events when it is full
-		zk.WithLogger(libraryLogger{c.core}),
-		zk.WithMaxBufferSize(libraryBuffer),
-		zk.WithMaxConnBufferSize(libraryBuffer),
-	)
-	if err != nil { // only for an empty server list or a failing Init, and there is neither
-		panic("framework: zk.Connect: " + err.Error())
-	}
-	s.conn, s.drain = conn, events
-	close(s.ready)
-	return s
-}
-
-// retire ends what the session before learns, and returns LastZxid. An answer that
-// arrives over its connection later reaches no caller: the next session does not
-// know of as much, and could read what is older.
-func (c *Client) retire() (lastZxid int64) {
-	c.mu.Lock()
-	s, earlier := c.session, c.earlierZxid
-	c.mu.Unlock()
-	if s == nil {
-		return earlier
-	}
-	return max(earlier, s.link.Retire())
-}
-
-// linkConfig returns what the session's connections need to know of it. They
-// may call its functions when the session is over, and the next one is there.
-func (s *Session) linkConfig(seen int64) transport.Config {
-	c := s.client
-	return transport.Config{
-		Clock:           c.stamp,
-		Seen:            seen,
-		LeaderConfirmed: c.cfg.strictContact,
-		// The library asks for whole milliseconds.
-		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
-		MaxRequest:  c.cfg.maxRequest,
-		Credentials: c.credentials,
-		Accepted:    s.wakeUp,
-		Watches:     s.watches.Restore,
-		Fired:       s.watches.Fired,
-		Failed:      s.handshakeFailed,
-		NotSet:      s.watches.NotSet,
-	}
-}
-
-// ownerOfWatches is the session as its watches see it.
-func (s *Session) ownerOfWatches() watches.Owner {
-	return watches.Owner{
-		Context: s.ctx,
-		Spawn:   s.client.spawn,
-		Judge: func(code int32) (later bool, err error) {
-			err = errorOf(code)
-			return retryable(err), err
-		},
-	}
-}
-
-// shortestGrant is the shortest session timeout that a server may grant, unless
-// less was asked for. Below it, a client does nothing but ask for one session
-// after the other.
-const shortestGrant = 100 * time.Millisecond
-
-// libraryBuffer is enough for all that the library sends and reads itself:
-// handshakes, pings and the end of the session. By default it allocates three
-// megabytes for each connection.
-const libraryBuffer = 4 << 10
 
 // Causes with which the context of a lost session ends.
 var (
@@ -208,6 +116,22 @@ func (s *Session) end(cause error) {
 	s.cancel(cause)
 	s.runAfterFuncsLocked()
 	c.publishLocked(c.machine.Apply(connstate.Expired()))
+}
+
+// supervise owns the client's sessions: it starts each one when the one before
+// is over.
+func (c *Client) supervise() {
+	between := newSessionBackoff()
+	for c.ctx.Err() == nil {
+		s := c.startSession()
+		c.spawn(func(context.Context) { s.watches.LookAgain() })
+		s.superviseDeadline()
+		lived := s.lived()
+		if !c.spawn(func(context.Context) { s.close() }) {
+			s.close() // the client was closed meanwhile, and Close may not know of this session
+		}
+		_ = pauses.Sleep(c.ctx, between.after(lived))
+	}
 }
 
 // sessionBackoff decides how long to wait before the next session. A server
@@ -329,4 +253,113 @@ func (s *Session) neverConnected() {
 func (s *Session) IsInTime() bool {
 	left, established := s.timeLeft()
 	return established && left > 0 && s.ctx.Err() == nil
+}
+
+// afterFuncs are functions to call when a context of a session has ended. takeBack removes one
+// function, and the end of the context removes all. Protected by client.mu.
+type afterFuncs map[*afterFunc]struct{}
+
+type afterFunc struct{ call func() }
+
+// run calls the functions. It yields first, because the scheduler prefers new goroutines, and
+// the goroutines that wait for the end of the context should run before the functions.
+func (fs afterFuncs) run() {
+	runtime.Gosched()
+	for f := range fs {
+		f.call()
+	}
+}
+
+// AfterTrust calls f when trusted, a context that Trusted has returned, and all contexts derived
+// from it have ended. AfterTrust is for work that can wait: when a session is lost, thousands of
+// holders may have to stop first.
+//
+// f must not block. The client calls f in a goroutine that Client.Close waits for, or AfterTrust
+// calls f itself if trusted has already ended. stop prevents the call, and reports whether it
+// did.
+func (s *Session) AfterTrust(trusted context.Context, f func()) (stop func() bool) {
+	c := s.client
+	c.mu.Lock()
+	if trusted.Err() != nil {
+		c.mu.Unlock()
+		f()
+		return func() bool { return false }
+	}
+	defer c.mu.Unlock()
+	on := &s.afterInterruption
+	if trusted == s.ctx {
+		on = &s.afterEnd
+	}
+	if *on == nil {
+		*on = afterFuncs{}
+	}
+	added := &afterFunc{f}
+	(*on)[added] = struct{}{}
+	return func() bool { return s.takeBack(on, added) }
+}
+
+func (s *Session) takeBack(on *afterFuncs, f *afterFunc) bool {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	_, there := (*on)[f]
+	delete(*on, f)
+	return there
+}
+
+// runAfterFuncsLocked calls the functions of contexts that have ended. client.mu is held, and was
+// held when the contexts ended. So no function can be added after this call.
+func (s *Session) runAfterFuncsLocked() {
+	var due []afterFuncs
+	if s.ctx.Err() != nil && len(s.afterEnd) > 0 {
+		due = append(due, s.afterEnd)
+		s.afterEnd = nil
+	}
+	if s.uninterrupted.Err() != nil && len(s.afterInterruption) > 0 {
+		due = append(due, s.afterInterruption)
+		s.afterInterruption = nil
+	}
+	for _, fs := range due {
+		s.afterFuncs.Add(1)
+		s.client.goroutines.Go(func() {
+			defer s.afterFuncs.Done()
+			fs.run()
+		})
+	}
+}
+
+// publishLocked appends to the transitions. c.mu is held.
+func (c *core) publishLocked(states []state.State) {
+	for _, s := range states {
+		change := c.changeLocked(s)
+		c.last = c.last.Append(change)
+		c.emitStateLocked(change)
+	}
+}
+
+// emitStateLocked has the emitter write a transition to the log, and call the hooks.
+func (c *core) emitStateLocked(change clienttrace.StateChange) {
+	those := hookStateChanged.Of(c.root)
+	if len(those) == 0 && !c.hasLog() {
+		return
+	}
+	c.emitter.post(func() {
+		c.cfg.logState(change)
+		for _, h := range those {
+			h.StateChanged(change)
+		}
+	})
+}
+
+func (c *core) changeLocked(s state.State) clienttrace.StateChange {
+	change := clienttrace.StateChange{
+		Client: Extend(c.root), State: s, Time: time.Now(),
+		SessionID: c.session.id, Server: c.session.server,
+	}
+	if !s.IsConnected() {
+		change.Cause = c.attempt
+	}
+	if s == state.Lost && c.session.ctx.Err() != nil {
+		change.Cause = context.Cause(c.session.ctx)
+	}
+	return change
 }

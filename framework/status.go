@@ -3,9 +3,12 @@ package framework
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"time"
 
+	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/state"
 )
 
@@ -82,7 +85,9 @@ func (e Extension) Status() Status {
 		return status
 	}
 	if !status.Closed {
-		status.Watches = s.listWatches()
+		for _, w := range s.watches.List() {
+			status.Watches = append(status.Watches, WatchStatus(w))
+		}
 	}
 	if status.Session != nil { // not under the client's lock: the link has its own
 		contact, timeout := s.link.LastContact()
@@ -151,12 +156,51 @@ func withListed(tried []ServerStatus, listed []string) []ServerStatus {
 	return tried
 }
 
-// listWatches returns the watches by path.
-func (s *Session) listWatches() []WatchStatus {
-	list := s.watches.List()
-	all := make([]WatchStatus, len(list))
-	for i, w := range list {
-		all[i] = WatchStatus(w)
+// State returns the state of the connection now.
+func (c *Client) State() state.State {
+	return c.lastChange().Value.State
+}
+
+func (c *core) lastChange() *broadcast.Node[clienttrace.StateChange] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// States returns the transitions that follow this call, each of them once and
+// in order, until ctx ends or the client is closed. Closing is not a
+// transition.
+//
+//	for s := range client.States(ctx) {
+//		log.Println("zookeeper:", s)
+//	}
+//
+// If another goroutine reads them, call States before it begins: it could begin
+// after a transition.
+//
+// A slow reader delays nobody and misses nothing; it only hears later.
+// Transitions that it has not read yet stay in memory: a reader that begins,
+// and then never goes on, keeps every transition until the client is closed.
+// The client's own state, and the contexts that end with the session, have
+// changed already when a transition is seen.
+func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
+	start := c.lastChange()
+	return func(yield func(state.State) bool) {
+		for change := range c.changes(ctx, start) {
+			if !yield(change.State) {
+				return
+			}
+		}
 	}
-	return all
+}
+
+// changes returns what follows start.
+func (c *core) changes(ctx context.Context, start *broadcast.Node[clienttrace.StateChange]) iter.Seq[clienttrace.StateChange] {
+	return func(yield func(clienttrace.StateChange) bool) {
+		for change := range start.All(ctx.Done(), c.ctx.Done()) {
+			if ctx.Err() != nil || !yield(change) {
+				return
+			}
+		}
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/state"
 )
 
 // Watch waits for the next change of a node. It ends once: with an event, with the session,
@@ -189,35 +188,4 @@ func readAndWatch[T any](
 		return v, nil, err
 	}
 	return v, r.Watch(), nil
-}
-
-// beginRead waits until the read can be sent. What it waits for may come on the next
-// connection only. It waits for that one as every operation does.
-func (s *Session) beginRead(ctx context.Context, key transport.Watch) (*watches.Read, error) {
-	for ctx.Err() == nil {
-		connection := s.Trusted(state.StandardPolicy)
-		r, later, err := s.watches.BeginRead(key)
-		if later == nil {
-			return r, err
-		}
-		select {
-		case <-later:
-		case <-ctx.Done():
-		case <-connection.Done(): // also if the session has ended
-			if err := s.goOn(ctx); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return nil, notSent(ctx)
-}
-
-// goOn waits until the session has a connection again.
-func (s *Session) goOn(ctx context.Context) error {
-	if s.ctx.Err() == nil {
-		if now, err := s.client.connectedSession(ctx); now == s || err != nil {
-			return err
-		}
-	}
-	return s.watches.EndError()
 }

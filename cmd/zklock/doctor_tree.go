@@ -81,7 +81,7 @@ func (x *examination) node(path string) error {
 	}
 	if stat.Cversion > 0 && stat.DataLength == 0 {
 		x.find(finding{
-			Hint: true, What: "empty parent", Path: path, Text: "it had children; if it is a container, it goes within minutes",
+			Hint: true, What: "empty parent", Path: path, Text: "the node had children; if it is a container, a server deletes it within minutes",
 		})
 	}
 	return nil
@@ -111,7 +111,7 @@ func (x *examination) recipe(r inspect.Recipe) {
 // share a queue.
 func (x *examination) strangers(queue string) {
 	for _, path := range x.leaves[queue] {
-		x.find(finding{Hint: true, What: "stranger in a queue", Path: path, Text: "no contender, and nobody waits for it"})
+		x.find(finding{Hint: true, What: "stranger in a queue", Path: path, Text: "not a contender; no client waits for the node"})
 	}
 	delete(x.leaves, queue)
 }
@@ -120,7 +120,7 @@ func (x *examination) participant(r inspect.Recipe, p inspect.Participant) {
 	switch {
 	case p.Unreadable:
 	case p.Session == 0 && r.Kind != inspect.Queue:
-		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": it stays when its owner dies"})
+		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": the node stays when its owner dies"})
 	case p.PID != 0 && p.Host == x.host && !child.Exists(p.PID):
 		x.find(finding{What: "owner is gone", Path: p.Path, Text: fmt.Sprintf(
 			"no process %d on this machine, unless it is in a container: the node stays until session %s ends", p.PID,

@@ -330,62 +330,6 @@ func (c *Cache) Unreadable() map[string]error {
 	return maps.Clone(c.unreadable)
 }
 
-// publish copies the loop's tree into the cache, as of a transaction. synced means
-// that the client is connected and no event is unread.
-func (c *Cache) publish(t *tree, zxid int64, synced bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for path := range t.touched {
-		c.setUnreadableLocked(path, t.unreadable[path])
-		old, now := c.nodes[path], t.node(path)
-		if old == nil && now == nil || old == now {
-			continue
-		}
-		c.setLocked(path, now)
-		for f := range c.feeds {
-			if _, told := f.pending[path]; !told {
-				f.pending[path] = old
-			}
-		}
-	}
-	t.touched = cleared(t.touched)
-	if synced && !c.synced && c.filled {
-		c.resyncs++
-	}
-	c.zxid, c.synced, c.filled = zxid, synced, true
-	c.steps++
-	c.known, c.waiting = len(t.nodes), 0
-	c.life.Tell()
-}
-
-func (c *Cache) setUnreadableLocked(path string, err error) {
-	if err == nil {
-		delete(c.unreadable, path)
-	} else {
-		c.unreadable[path] = err
-	}
-}
-
-func (c *Cache) setLocked(path string, n *Node) {
-	parent, name := znode.Split(path)
-	if n == nil {
-		delete(c.nodes, path)
-		delete(c.children[parent], name)
-		if len(c.children[parent]) == 0 {
-			delete(c.children, parent)
-		}
-		return
-	}
-	c.nodes[path] = n
-	if path == "/" {
-		return
-	}
-	if c.children[parent] == nil {
-		c.children[parent] = map[string]struct{}{}
-	}
-	c.children[parent][name] = struct{}{}
-}
-
 // interrupted notes that the cache may be behind.
 func (c *Cache) interrupted() {
 	c.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -180,4 +181,138 @@ func (c *Cache) changesLocked(f *feed) (all []Change) {
 	}
 	f.pending = cleared(f.pending)
 	return all
+}
+
+// publish copies the loop's tree into the cache, as of a transaction. synced means
+// that the client is connected and no event is unread.
+func (c *Cache) publish(t *tree, zxid int64, synced bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path := range t.touched {
+		c.setUnreadableLocked(path, t.unreadable[path])
+		old, now := c.nodes[path], t.node(path)
+		if old == nil && now == nil || old == now {
+			continue
+		}
+		c.setLocked(path, now)
+		for f := range c.feeds {
+			if _, told := f.pending[path]; !told {
+				f.pending[path] = old
+			}
+		}
+	}
+	t.touched = cleared(t.touched)
+	if synced && !c.synced && c.filled {
+		c.resyncs++
+	}
+	c.zxid, c.synced, c.filled = zxid, synced, true
+	c.steps++
+	c.known, c.waiting = len(t.nodes), 0
+	c.life.Tell()
+}
+
+func (c *Cache) setUnreadableLocked(path string, err error) {
+	if err == nil {
+		delete(c.unreadable, path)
+	} else {
+		c.unreadable[path] = err
+	}
+}
+
+func (c *Cache) setLocked(path string, n *Node) {
+	parent, name := znode.Split(path)
+	if n == nil {
+		delete(c.nodes, path)
+		delete(c.children[parent], name)
+		if len(c.children[parent]) == 0 {
+			delete(c.children, parent)
+		}
+		return
+	}
+	c.nodes[path] = n
+	if path == "/" {
+		return
+	}
+	if c.children[parent] == nil {
+		c.children[parent] = map[string]struct{}{}
+	}
+	c.children[parent][name] = struct{}{}
+}
+
+// tree is what the loop has read so far. Only the loop uses it. A step copies the tree
+// into the cache.
+type tree struct {
+	c          *Cache
+	nodes      map[string]*entry   // remove removes a deleted or unreadable node
+	unreadable map[string]error    // put and remove remove a node
+	touched    map[string]struct{} // paths that have changed since the last step; publish empties it
+}
+
+// entry is a node, with what the loop knows of its children.
+type entry struct {
+	node   *Node
+	names  map[string]struct{} // the children's names when they were last listed
+	listed int64               // the Pzxid of that list, or -1
+}
+
+func newTree(c *Cache) tree {
+	return tree{
+		c: c, nodes: map[string]*entry{}, unreadable: map[string]error{}, touched: map[string]struct{}{},
+	}
+}
+
+// put stores a node that was read.
+func (t *tree) put(n *Node) *entry {
+	delete(t.unreadable, n.Path)
+	t.touched[n.Path] = struct{}{}
+	e := t.nodes[n.Path]
+	if e == nil || e.node.Stat.Czxid != n.Stat.Czxid {
+		e = &entry{listed: -1}
+		t.nodes[n.Path] = e
+	}
+	e.node = n
+	return e
+}
+
+// remove notes that a node does not exist. A node that was created and deleted since
+// the last step is no change. Reading the cache's maps needs no lock here, because
+// only the loop changes them.
+func (t *tree) remove(path string) {
+	delete(t.unreadable, path)
+	delete(t.nodes, path)
+	if t.c.nodes[path] == nil && t.c.unreadable[path] == nil {
+		delete(t.touched, path)
+	} else {
+		t.touched[path] = struct{}{}
+	}
+}
+
+// refuse notes that a node cannot be read. The same error as before is no change.
+func (t *tree) refuse(path string, err error) {
+	if was := t.unreadable[path]; was != nil && was.Error() == err.Error() {
+		return
+	}
+	t.remove(path)
+	t.unreadable[path] = err
+	t.touched[path] = struct{}{}
+}
+
+func (t *tree) node(path string) *Node {
+	if e := t.nodes[path]; e != nil {
+		return e.node
+	}
+	return nil
+}
+
+// knows reports whether the tree has a node, readable or not.
+func (t *tree) knows(path string) bool {
+	return t.nodes[path] != nil || t.unreadable[path] != nil
+}
+
+func (e *entry) copy() (known known) {
+	known.listed = -1
+	if e != nil {
+		known.node, known.listed = e.node, e.listed
+	}
+	return known
 }

@@ -3,8 +3,10 @@ package cache
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Option configures a Cache.
@@ -69,4 +71,46 @@ const unlimited = math.MaxInt
 
 func bad(name string, value any, reason string) error {
 	return &framework.ConfigError{Name: name, Value: fmt.Sprint(value), Reason: reason}
+}
+
+// scope says which nodes belong to a cache.
+type scope struct {
+	root   string
+	depth  int
+	filter func(path string) bool // never nil
+}
+
+// depthOf returns how many levels a path is below the root, or false if the path is not
+// below the root.
+func (s scope) depthOf(path string) (int, bool) {
+	if path == s.root {
+		return 0, true
+	}
+	rest, below := strings.CutPrefix(path, strings.TrimSuffix(s.root, "/")+"/")
+	if !below || rest == "" {
+		return 0, false
+	}
+	return strings.Count(rest, "/") + 1, true
+}
+
+// has reports whether a path belongs to the cache: the path is not too deep, and the
+// filter keeps it and all its parents up to the root.
+func (s scope) has(path string) bool {
+	depth, ok := s.depthOf(path)
+	if !ok || depth > s.depth {
+		return false
+	}
+	for path != s.root {
+		if !s.filter(path) {
+			return false
+		}
+		path, _ = znode.Split(path)
+	}
+	return true
+}
+
+// hasChildren reports whether the children of a path may belong to the cache.
+func (s scope) hasChildren(path string) bool {
+	depth, ok := s.depthOf(path)
+	return ok && depth < s.depth
 }

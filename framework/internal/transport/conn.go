@@ -5,10 +5,8 @@ import (
 	"container/list"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -189,25 +187,6 @@ func (c *Conn) readFrame() ([]byte, error) {
 	}
 	c.buf, err = readGrowing(c.in, c.buf, proto.LengthSize+n)
 	return c.buf, err
-}
-
-// firstChunk is how many bytes are allocated for a long frame before any of it
-// has arrived.
-const firstChunk = 32 << 10
-
-// readGrowing appends n bytes from r to buf. It allocates in proportion to what
-// has arrived, and not to the length that was announced.
-func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
-	for len(buf) < n {
-		part := min(n-len(buf), max(len(buf), firstChunk, cap(buf)-len(buf)))
-		buf = slices.Grow(buf, part)
-		end := len(buf) + part
-		if _, err := io.ReadFull(r, buf[len(buf):end]); err != nil {
-			return buf, err
-		}
-		buf = buf[:end]
-	}
-	return buf, nil
 }
 
 // incoming checks one frame and returns what the library gets instead: the

@@ -3,6 +3,8 @@ package transport
 import (
 	"encoding/binary"
 	"errors"
+	"io"
+	"slices"
 
 	"github.com/gocurator/curator/framework/internal/proto"
 )
@@ -80,3 +82,22 @@ func appendRequest(b []byte, h proto.RequestHeader, payload func([]byte) []byte)
 	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-proto.LengthSize))
 	return b
 }
+
+// readGrowing appends n bytes from r to buf. It allocates in proportion to what
+// has arrived, and not to the length that was announced.
+func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
+	for len(buf) < n {
+		part := min(n-len(buf), max(len(buf), firstChunk, cap(buf)-len(buf)))
+		buf = slices.Grow(buf, part)
+		end := len(buf) + part
+		if _, err := io.ReadFull(r, buf[len(buf):end]); err != nil {
+			return buf, err
+		}
+		buf = buf[:end]
+	}
+	return buf, nil
+}
+
+// firstChunk is how many bytes are allocated for a long frame before any of it
+// has arrived.
+const firstChunk = 32 << 10

@@ -5,9 +5,11 @@
 // session. A [Reader] reads a persistent watch, which survives sessions. Both are in one
 // package, with one mutex, because servers mix up the two kinds: see [Persistent].
 //
-//   - session.go has the watches of one session, and takes events;
-//   - watch.go has a standard watch, and read.go the reads that set it;
+//   - session.go has the watches of one session: it takes events, passes them on, and
+//     has the reads that set a standard watch;
+//   - watch.go has a standard watch, and the list of all;
 //   - persistent.go has the persistent watches, answers.go the servers' answers to
-//     requests for them, events.go passes events on, and reader.go has the readers;
-//   - looks.go sets watches again that have been silent for long.
+//     requests for them, and reader.go the readers;
+//   - looks.go sets watches again: on a new connection, and when they have been silent
+//     for long.
 package watches

@@ -1,10 +1,13 @@
 package watches
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -147,4 +150,50 @@ func (ws *Session) looked(group []*Watch, now int64) {
 			w.asOf = max(w.asOf, now)
 		}
 	}
+}
+
+// Restore passes the watches that the server should have to set, on a new
+// connection. Nothing is withdrawn meanwhile.
+//
+// A handshake may end when its session is over, and even when the next one is
+// connected: the goroutine that reads the answer may get no processor before.
+// The persistent watches are the next session's by then.
+func (ws *Session) Restore(set func([]transport.SetWatch)) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.owner.Context.Err() != nil {
+		set(nil)
+		return
+	}
+	var all []transport.SetWatch
+	for key, w := range ws.shared {
+		w.isAnew = true
+		all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
+	}
+	slices.SortFunc(all, bySetting)
+	set(append(all, ws.persistent.restoreLocked()...))
+}
+
+// NotSet is called when the server has not set watches again on a new connection:
+// it has refused that, or the connection has ended before the answer. The watches
+// end without an event of the server, and their waiters read again. So a server
+// that hangs up on the request, whatever the reason, is asked once for each
+// connection that holds, and not for ever.
+func (ws *Session) NotSet() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.owner.Context.Err() != nil {
+		return // they end for that reason
+	}
+	for _, w := range ws.shared {
+		if w.isAnew {
+			w.firedLocked(zk.EventNotWatching, zk.StateDisconnected)
+		}
+	}
+}
+
+// bySetting is the order in which watches are set again. It is the same each time, so
+// that a test can play what follows from it again.
+func bySetting(a, b transport.SetWatch) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Table, b.Table))
 }

@@ -1,7 +1,6 @@
 package watches
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Owner is what the watches need of their session.
@@ -90,34 +90,6 @@ func (ws *Session) usesLocked(path string) bool {
 	return false
 }
 
-// Restore passes the watches that the server should have to set, on a new
-// connection. Nothing is withdrawn meanwhile.
-//
-// A handshake may end when its session is over, and even when the next one is
-// connected: the goroutine that reads the answer may get no processor before.
-// The persistent watches are the next session's by then.
-func (ws *Session) Restore(set func([]transport.SetWatch)) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.owner.Context.Err() != nil {
-		set(nil)
-		return
-	}
-	var all []transport.SetWatch
-	for key, w := range ws.shared {
-		w.isAnew = true
-		all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
-	}
-	slices.SortFunc(all, bySetting)
-	set(append(all, ws.persistent.restoreLocked()...))
-}
-
-// bySetting is the order in which watches are set again. It is the same each time, so
-// that a test can play what follows from it again.
-func bySetting(a, b transport.SetWatch) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Table, b.Table))
-}
-
 // Fired is called for every watch event, in order.
 func (ws *Session) Fired(ev transport.Event) {
 	ws.mu.Lock()
@@ -152,24 +124,6 @@ func tablesOf(t zk.EventType) []transport.Table {
 	}
 }
 
-// NotSet is called when the server has not set watches again on a new connection:
-// it has refused that, or the connection has ended before the answer. The watches
-// end without an event of the server, and their waiters read again. So a server
-// that hangs up on the request, whatever the reason, is asked once for each
-// connection that holds, and not for ever.
-func (ws *Session) NotSet() {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.owner.Context.Err() != nil {
-		return // they end for that reason
-	}
-	for _, w := range ws.shared {
-		if w.isAnew {
-			w.firedLocked(zk.EventNotWatching, zk.StateDisconnected)
-		}
-	}
-}
-
 // End finishes every watch, because the session is over.
 func (ws *Session) End() {
 	ws.mu.Lock()
@@ -185,48 +139,191 @@ func (ws *Session) EndError() error {
 	return fmt.Errorf("watch ended: %w", context.Cause(ws.owner.Context))
 }
 
-// Count returns how many watches the server has for us.
-func (ws *Session) Count() (n int) {
+// Read is a read that sets a standard watch. The answer and the events come in the order
+// in which the server has sent them. So an event that comes before the answer is about
+// an earlier watch: the answer has the change already.
+type Read struct {
+	all *Session
+	key transport.Watch
+
+	// carrier is a persistent watch on the same path, which the server has. The read
+	// sets no watch then; see Persistent.
+	carrier *persistentWatch
+
+	// Protected by all.mu.
+	answered bool
+	left     bool   // the caller takes no watch
+	watch    *Watch // nil if the answer has none
+}
+
+// readings counts the reads of one watch that are not answered yet.
+type readings struct {
+	all     int
+	setting int // those without a carrier
+}
+
+// BeginRead begins a read. If the server is about to set a persistent watch on the path,
+// there is no read yet, and later is closed when the caller should ask again. A read that
+// was begun must be Answered.
+func (ws *Session) BeginRead(key transport.Watch) (r *Read, later <-chan struct{}, err error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	n = len(ws.shared)
-	for _, w := range ws.persistent.byPath {
-		if w.armed {
-			n++
+	carrier := ws.persistent.byPath[key.Path]
+	switch {
+	case ws.ended:
+		return nil, nil, ws.EndError()
+	case carrier != nil && carrier.isComing():
+		return nil, carrier.changed, nil
+	case carrier != nil && !carrier.armed:
+		carrier = nil
+	}
+	r = &Read{all: ws, key: key, carrier: carrier}
+	r.countLocked(1)
+	return r, nil, nil
+}
+
+func (r *Read) countLocked(n int) {
+	now := r.all.inFlight[r.key]
+	now.all += n
+	if r.SetsWatch() {
+		now.setting += n
+	}
+	if now.all == 0 {
+		delete(r.all.inFlight, r.key)
+		return
+	}
+	r.all.inFlight[r.key] = now
+}
+
+// SetsWatch reports whether the request must ask the server for the watch.
+func (r *Read) SetsWatch() bool { return r.carrier == nil }
+
+// Answered is called once, in order with the events: with ok if the server has the watch
+// now, and not ok if it does not, or if the read was not sent. The node is missing if
+// the watch is for its creation.
+func (r *Read) Answered(ok, missing bool) {
+	ws := r.all
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if r.answered {
+		panic("watches: a read is answered twice") // its request was left in the queue
+	}
+	r.answered = true
+	r.countLocked(-1)
+	if ok && r.isCarriedLocked() {
+		r.watch = ws.setLocked(r.key, missing)
+	}
+	if r.watch != nil && !r.left {
+		r.watch.waiters++
+	}
+	if w := ws.shared[r.key]; w != nil {
+		w.withdrawIfUnusedLocked()
+	}
+	ws.persistent.standardSettledLocked(r.key.Path)
+	ws.persistent.withdrawIfUnusedLocked(r.key.Path)
+}
+
+// isCarriedLocked reports whether the carrier of the read, if there is one, is still
+// set.
+func (r *Read) isCarriedLocked() bool {
+	return r.carrier == nil || r.all.persistent.byPath[r.key.Path] == r.carrier && r.carrier.armed
+}
+
+// setLocked returns the watch that the server has now.
+func (ws *Session) setLocked(key transport.Watch, missing bool) *Watch {
+	w := ws.shared[key]
+	if w == nil {
+		w = &Watch{all: ws, key: key, asOf: ws.link.LastZxid()} // the answer's
+		ws.shared[key] = w
+	}
+	w.missing = missing
+	if ws.ended {
+		w.finishLocked(ws.EndError())
+	}
+	return w
+}
+
+// Watch returns the watch of a read whose answer has a value, or nil if the carrier has
+// gone meanwhile: then the caller must read again. The caller is a waiter of the watch.
+func (r *Read) Watch() *Watch {
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	return r.watch
+}
+
+// Leave is for a caller that takes no watch. The answer may come later.
+func (r *Read) Leave() {
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	r.left = true
+	if r.watch != nil {
+		r.watch.leaveLocked()
+	}
+}
+
+// firedLocked passes an event on to the readers. It leaves out an event that
+// comes before the watch is confirmed: the readers will be told to look anyway.
+func (p *Persistent) firedLocked(session *Session, ev transport.Event) {
+	if session != p.session || len(p.byPath) == 0 {
+		return
+	}
+	event := Event{
+		Type: zk.EventType(ev.Type), Path: ev.Path, Zxid: max(ev.Zxid, 0),
+		After: min(session.link.LastZxid(), session.lookingSince),
+	}
+	if w := p.byPath[ev.Path]; w != nil {
+		w.firedLocked(event)
+	}
+	// A standard watch on a node below has its own events of the children. They
+	// are no business of a recursive watch above it (ZOOKEEPER-4475).
+	if p.recursive == 0 || event.Type == zk.EventNodeChildrenChanged {
+		return
+	}
+	for path := ev.Path; path != "/"; {
+		parent, _ := znode.Split(path)
+		if w := p.byPath[parent]; w != nil && w.recursive {
+			w.firedBelowLocked(event, path == ev.Path)
+		}
+		path = parent
+	}
+}
+
+// firedLocked is about an event of the watch's own node. A recursive watch
+// knows of the children by their own events, and servers since 3.9 may tell
+// both.
+func (w *persistentWatch) firedLocked(event Event) {
+	ofChildren := event.Type == zk.EventNodeChildrenChanged
+	for r := range w.readers {
+		if !ofChildren || !r.recursive && !w.armedRecursive {
+			r.pushLocked(event)
 		}
 	}
-	return n
 }
 
-// Status is what there is to know of a watch. See framework.WatchStatus for the
-// fields.
-type Status struct {
-	Path                            string
-	Children, Persistent, Recursive bool
-	Waiters                         int
-	Set                             bool
+// firedBelowLocked is about an event of a node below. A child that comes or
+// goes is an event for the readers that are not recursive.
+func (w *persistentWatch) firedBelowLocked(event Event, child bool) {
+	for r := range w.readers {
+		switch {
+		case r.recursive:
+			r.pushLocked(event)
+		case child && event.Type != zk.EventNodeDataChanged:
+			children := event
+			children.Type, children.Path = zk.EventNodeChildrenChanged, w.path
+			r.pushLocked(children)
+		}
+	}
 }
 
-// kind orders the watches of a path.
-func (s Status) kind() string { return fmt.Sprint(s.Persistent, s.Children) }
-
-// List returns the watches by path.
-func (ws *Session) List() []Status {
-	ws.mu.Lock()
-	all := make([]Status, 0, len(ws.shared)+len(ws.persistent.byPath))
-	for key, w := range ws.shared {
-		all = append(all, Status{
-			Path: key.Path, Children: key.Table == transport.Children, Waiters: w.waiters, Set: true,
-		})
+// childrenOfLocked returns the path whose standard watch for children fires
+// with an event of a child: only where a recursive watch may have taken the
+// place of that watch.
+func (p *Persistent) childrenOfLocked(ev transport.Event) (parent string, ok bool) {
+	created := []zk.EventType{zk.EventNodeCreated, zk.EventNodeDeleted}
+	if p.recursive == 0 || ev.Path == "/" || !slices.Contains(created, zk.EventType(ev.Type)) {
+		return "", false
 	}
-	for path, w := range ws.persistent.byPath {
-		all = append(all, Status{
-			Path: path, Persistent: true, Recursive: w.recursive, Waiters: len(w.readers), Set: w.armed,
-		})
-	}
-	ws.mu.Unlock()
-	slices.SortFunc(all, func(a, b Status) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.kind(), b.kind()))
-	})
-	return all
+	parent, _ = znode.Split(ev.Path)
+	w := p.byPath[parent]
+	return parent, w != nil && w.recursive
 }

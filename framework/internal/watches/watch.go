@@ -1,6 +1,10 @@
 package watches
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -156,4 +160,50 @@ func (w *Watch) tellDoneLocked() {
 		a.f = nil
 	}
 	w.after = nil
+}
+
+// Count returns how many watches the server has for us.
+func (ws *Session) Count() (n int) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	n = len(ws.shared)
+	for _, w := range ws.persistent.byPath {
+		if w.armed {
+			n++
+		}
+	}
+	return n
+}
+
+// Status is what there is to know of a watch. See framework.WatchStatus for the
+// fields.
+type Status struct {
+	Path                            string
+	Children, Persistent, Recursive bool
+	Waiters                         int
+	Set                             bool
+}
+
+// kind orders the watches of a path.
+func (s Status) kind() string { return fmt.Sprint(s.Persistent, s.Children) }
+
+// List returns the watches by path.
+func (ws *Session) List() []Status {
+	ws.mu.Lock()
+	all := make([]Status, 0, len(ws.shared)+len(ws.persistent.byPath))
+	for key, w := range ws.shared {
+		all = append(all, Status{
+			Path: key.Path, Children: key.Table == transport.Children, Waiters: w.waiters, Set: true,
+		})
+	}
+	for path, w := range ws.persistent.byPath {
+		all = append(all, Status{
+			Path: path, Persistent: true, Recursive: w.recursive, Waiters: len(w.readers), Set: w.armed,
+		})
+	}
+	ws.mu.Unlock()
+	slices.SortFunc(all, func(a, b Status) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.kind(), b.kind()))
+	})
+	return all
 }

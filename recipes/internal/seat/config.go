@@ -79,11 +79,3 @@ func (o *Options) SetData(data []byte) {
 		o.Fault = Invalid("node data", string(data), "would ask the holder to give the lock up")
 	}
 }
-
-// Invalid returns the error of an invalid value. It matches zk.ErrBadArguments.
-func Invalid(name, value, reason string) error {
-	return &framework.ConfigError{Name: name, Value: value, Reason: reason}
-}
-
-// IsNil returns the error of an argument that must not be nil.
-func IsNil(name string) error { return Invalid(name, "nil", "must not be nil") }

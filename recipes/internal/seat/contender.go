@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/order"
 	"github.com/gocurator/curator/recipes/internal/trace"
@@ -287,4 +288,17 @@ func (c *contender) tellBlocked() {
 	case c.OnBlocked != nil:
 		c.OnBlocked(c.seen)
 	}
+}
+
+var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
+
+// noteOwner looks at the owner of a node ahead. A node that no session owns stays until
+// somebody deletes it: a tool has made it, or a backup was restored. A contender that
+// waits says so in the log, once for each lock object.
+func (c *contender) noteOwner(node string, stat *zk.Stat) {
+	if stat.EphemeralOwner != 0 || !c.waits || !c.lock.warnedUnowned.CompareAndSwap(false, true) {
+		return
+	}
+	of := &c.lock.cfg
+	event.OfLock(of.Client, of.Path).Emit(eventUnowned, nil, event.Of(of.Client, znode.Join(of.Path, node)).Path())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // A hold's context ends with one of these causes, or with one of the
@@ -96,3 +97,57 @@ func Settled(err error) error {
 	}
 	return reason.Without(err, framework.ErrOutcomeUnknown)
 }
+
+func kindOf(cause error) locktrace.EndCause {
+	switch {
+	case reason.Is(cause, framework.ErrClosed):
+		return locktrace.EndClientClosed
+	case reason.Is(cause, framework.ErrSessionLost):
+		return locktrace.EndSessionLost
+	case reason.Is(cause, framework.ErrSuspended):
+		return locktrace.EndSuspended
+	case reason.Is(cause, ErrNodeDeleted):
+		return locktrace.EndNodeDeleted
+	case reason.Is(cause, ErrRevoked):
+		return locktrace.EndRevoked
+	default:
+		return locktrace.EndOther
+	}
+}
+
+// EndOf describes the end of an acquire for a tracer. The hold is nil if there
+// is none, or there are several.
+func EndOf(h *Hold, err error) locktrace.AcquireEnd {
+	end := locktrace.AcquireEnd{Outcome: outcomeOf(err), Err: err}
+	if h != nil {
+		end.Token, end.HandedOver, end.Downgraded = h.seat.token, h.handedOver, h.downgraded
+	}
+	return end
+}
+
+func outcomeOf(err error) locktrace.Outcome {
+	switch {
+	case err == nil:
+		return locktrace.Acquired
+	case reason.Is(err, context.DeadlineExceeded):
+		return locktrace.TimedOut
+	case reason.Is(err, context.Canceled):
+		return locktrace.Canceled
+	case reason.Is(err, ErrNotAcquired):
+		return locktrace.NotAcquired
+	default:
+		return locktrace.Failed
+	}
+}
+
+// EndsAcquire is the Ends of a follow.Recovery for an acquire: it retries through
+// outages, and losses of the session. Its caller receives all other errors.
+func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }
+
+// Invalid returns the error of an invalid value. It matches zk.ErrBadArguments.
+func Invalid(name, value, reason string) error {
+	return &framework.ConfigError{Name: name, Value: value, Reason: reason}
+}
+
+// IsNil returns the error of an argument that must not be nil.
+func IsNil(name string) error { return Invalid(name, "nil", "must not be nil") }

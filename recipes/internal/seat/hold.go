@@ -186,23 +186,6 @@ func (h *Hold) tellLoss() {
 	}
 }
 
-func kindOf(cause error) locktrace.EndCause {
-	switch {
-	case reason.Is(cause, framework.ErrClosed):
-		return locktrace.EndClientClosed
-	case reason.Is(cause, framework.ErrSessionLost):
-		return locktrace.EndSessionLost
-	case reason.Is(cause, framework.ErrSuspended):
-		return locktrace.EndSuspended
-	case reason.Is(cause, ErrNodeDeleted):
-		return locktrace.EndNodeDeleted
-	case reason.Is(cause, ErrRevoked):
-		return locktrace.EndRevoked
-	default:
-		return locktrace.EndOther
-	}
-}
-
 // Retire ends a hold that no caller gets. It does not wait.
 func (h *Hold) Retire() {
 	if h.leaveAll() {
@@ -239,4 +222,17 @@ func (h *Hold) Beside(of *Lock, node framework.Created, data []byte) *Hold {
 	}
 	beside.downgraded = true
 	return beside
+}
+
+// abandon ends a hold that was lost. The client deletes the nodes in the background,
+// if nobody else holds them. They may keep others waiting for as long as the server
+// keeps the session, but the caller need not wait for their deletion. The cause ends
+// the hold's context if nothing has ended it. That is so if a tracer has ended a
+// lease's context, and only that.
+func (h *Hold) abandon(cause error) {
+	h.End(cause)
+	h.tellLoss()
+	h.Trace().Released(cause) // unless that was a loss
+	h.seat.unseat(h)
+	h.seat.retire()
 }

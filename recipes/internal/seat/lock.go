@@ -1,14 +1,11 @@
 package seat
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/identity"
@@ -161,52 +158,6 @@ func (l *Lock) NodeData(a Attempt) []byte {
 	return identity.Node(l.identity, a.Since, a.Trace.Link())
 }
 
-// Refuse returns the error of an acquire that was not admitted. It names those
-// ahead if they are the reason. They are not if the server has refused us, or
-// could not be asked. There may be none ahead: a semaphore's limit can be zero.
-func (l *Lock) Refuse(ctx context.Context, r *NotAdmitted) error {
-	if r.Err == nil || r.Ahead > 0 && ctx.Err() != nil {
-		l.noteOutage(ctx, r)
-		return l.cfg.NotAcquired(l.notAcquired(r))
-	}
-	return l.OpError(r.Err)
-}
-
-// RefuseLimit is Refuse for an acquire of n leases, where the semaphore's limit
-// is lower.
-func (l *Lock) RefuseLimit(r *NotAdmitted, n, limit int) error {
-	e := l.notAcquired(r)
-	e.Leases, e.Limit = n, limit
-	return l.cfg.NotAcquired(e)
-}
-
-// noteOutage records that there is no connection at the end of a wait: those
-// ahead may not be to blame.
-func (l *Lock) noteOutage(ctx context.Context, r *NotAdmitted) {
-	if !reason.IsOfContext(ctx, r.Err) || framework.IsConnectionError(r.Err) {
-		return
-	}
-	if why := framework.Extend(l.cfg.Client).NotConnected(); why != nil {
-		r.Err = fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), why)
-	}
-}
-
-func (l *Lock) notAcquired(r *NotAdmitted) NotAcquired {
-	e := NotAcquired{
-		Op: l.cfg.Op, Path: l.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
-		Own:       r.HolderSession != 0 && r.HolderSession == l.cfg.Client.SessionID(),
-		Reentrant: l.cfg.Reenters != nil && l.cfg.Reenters(r.Holder) && identity.Read(r.HolderData).KeptUntil.IsZero(),
-		Seen:      r.Seen,
-	}
-	if r.hasRead() && r.HolderSession == 0 {
-		e.Unowned = r.Holder
-	}
-	if !r.Seen.IsZero() {
-		e.Age = time.Since(r.Seen)
-	}
-	return e
-}
-
 // OpError adds the lock's call and path to an error.
 func (l *Lock) OpError(err error) error { return l.ErrorOf(l.cfg.Op, err) }
 
@@ -277,29 +228,4 @@ func Traced(
 	told.Ended(EndOf(h, nil))
 	h.startTrace(won, a, told)
 	return won, nil
-}
-
-// EndOf describes the end of an acquire for a tracer. The hold is nil if there
-// is none, or there are several.
-func EndOf(h *Hold, err error) locktrace.AcquireEnd {
-	end := locktrace.AcquireEnd{Outcome: outcomeOf(err), Err: err}
-	if h != nil {
-		end.Token, end.HandedOver, end.Downgraded = h.seat.token, h.handedOver, h.downgraded
-	}
-	return end
-}
-
-func outcomeOf(err error) locktrace.Outcome {
-	switch {
-	case err == nil:
-		return locktrace.Acquired
-	case reason.Is(err, context.DeadlineExceeded):
-		return locktrace.TimedOut
-	case reason.Is(err, context.Canceled):
-		return locktrace.Canceled
-	case reason.Is(err, ErrNotAcquired):
-		return locktrace.NotAcquired
-	default:
-		return locktrace.Failed
-	}
 }

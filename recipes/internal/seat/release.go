@@ -52,50 +52,6 @@ func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
 	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
-// abandon ends a hold that was lost. The client deletes the nodes in the background,
-// if nobody else holds them. They may keep others waiting for as long as the server
-// keeps the session, but the caller need not wait for their deletion. The cause ends
-// the hold's context if nothing has ended it. That is so if a tracer has ended a
-// lease's context, and only that.
-func (h *Hold) abandon(cause error) {
-	h.End(cause)
-	h.tellLoss()
-	h.Trace().Released(cause) // unless that was a loss
-	h.seat.unseat(h)
-	h.seat.retire()
-}
-
-// retire gives a seat up, lost or not, unless it has holders. It does not wait: the
-// client deletes the nodes in the background.
-func (s *Seat) retire() {
-	s.mu.Lock()
-	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
-	s.mu.Unlock()
-	if !leaves {
-		return
-	}
-	s.unwatch()
-	if !s.spent.Load() {
-		deleteInBackground(s.client, s.nodes)
-	}
-	s.gone(nil)
-	s.vacate()
-}
-
-func (s *Seat) unwatch() {
-	s.forget()
-	s.Unwatch()
-}
-
-// gone is the end of a seat. The error says why a node may still exist.
-func (s *Seat) gone(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.left = err
-	s.holdersStoppedLocked()
-	s.becomeLocked(Gone)
-}
-
 // giveBack deletes the nodes of a seat whose last holder gives it up. The next goroutine
 // gets another seat when the deletion is on its way: the server handles its requests
 // after the deletion, and both go out in one write.
@@ -107,13 +63,6 @@ func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	wait := s.beginDelete(ctx)
 	s.vacate()
 	return wait()
-}
-
-// vacate lets the next goroutine have another seat, if goroutines wait for this one.
-func (s *Seat) vacate() {
-	if s.lane != nil {
-		s.lane.vacate(s)
-	}
 }
 
 // connection returns a context that ends with the present connection of the session,
@@ -153,12 +102,6 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 		errs = append(errs, s.client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee()))
 	}
 	return errors.Join(errs...)
-}
-
-func deleteInBackground(c *framework.Client, nodes []framework.Created) {
-	for _, n := range nodes {
-		framework.Extend(c).DeleteInBackground(n.Path)
-	}
 }
 
 // WhileConnected returns a context for requests that do not survive the end of the

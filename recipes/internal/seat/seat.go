@@ -327,3 +327,47 @@ func (s *Seat) ours() NotAdmitted {
 		Holder: path.Base(node.Path), HolderData: s.data, HolderSession: node.Session.ID(),
 	}
 }
+
+// retire gives a seat up, lost or not, unless it has holders. It does not wait: the
+// client deletes the nodes in the background.
+func (s *Seat) retire() {
+	s.mu.Lock()
+	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
+	s.mu.Unlock()
+	if !leaves {
+		return
+	}
+	s.unwatch()
+	if !s.spent.Load() {
+		deleteInBackground(s.client, s.nodes)
+	}
+	s.gone(nil)
+	s.vacate()
+}
+
+func (s *Seat) unwatch() {
+	s.forget()
+	s.Unwatch()
+}
+
+// gone is the end of a seat. The error says why a node may still exist.
+func (s *Seat) gone(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = err
+	s.holdersStoppedLocked()
+	s.becomeLocked(Gone)
+}
+
+// vacate lets the next goroutine have another seat, if goroutines wait for this one.
+func (s *Seat) vacate() {
+	if s.lane != nil {
+		s.lane.vacate(s)
+	}
+}
+
+func deleteInBackground(c *framework.Client, nodes []framework.Created) {
+	for _, n := range nodes {
+		framework.Extend(c).DeleteInBackground(n.Path)
+	}
+}
