@@ -9,28 +9,26 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// WithACLProvider sets who may do what to the nodes that the client creates.
-// The provider is called for each of them, and for each parent and each node of
-// the chroot that is created for it, unless the call says WithACL or
-// WithParentACL.
+// WithACLProvider sets the access control lists of the nodes that the client creates.
+// The client calls the provider for each such node, including missing parents and nodes
+// of the chroot, unless the operation has WithACL or WithParentACL.
 //
-// The path is the server's: with the chroot and the prefix of a protected node,
-// without the number of a sequential one. A list that is empty fails the
-// operation with zk.ErrInvalidACL, and opens nothing. The provider may be
-// called by several goroutines at once, and more than once for a node that is
-// asked for again.
+// The path is the server's path: it includes the chroot and the prefix of a protected
+// node, but not the number of a sequential node. If the list is empty, the operation
+// fails with zk.ErrInvalidACL. Several goroutines may call the provider at the same
+// time, and it may be called again when a create is repeated.
 //
-// The default lets everyone do everything. Anyone who reaches a server may then
-// delete and revoke everybody's locks, write to every node, and create what is
-// in the way of a lock. To shut others out, give the client credentials, and
-// let only clients with these credentials use its nodes:
+// By default, everyone may do everything: anyone who reaches a server may delete or
+// revoke any lock, write to every node, and block a lock with other nodes. To exclude
+// strangers, give the client credentials, and let only clients with these credentials
+// use its nodes:
 //
 //	framework.WithAuth("digest", []byte("shop:"+password)),
 //	framework.WithACLProvider(func(string) []zk.ACL { return zk.AuthACL(zk.PermAll) }),
 //
-// The lists are of package github.com/go-zookeeper/zk. All who contend for a
-// lock must be allowed to create and delete below its path, and to read each
-// other's nodes. An existing path keeps the list that it was created with.
+// Package github.com/go-zookeeper/zk has the lists. All contenders for a lock must be
+// allowed to create and delete below its path, and to read each other's nodes. An
+// existing path keeps the list from its creation.
 func WithACLProvider(provider func(path string) []zk.ACL) Option {
 	return func(c *config) {
 		c.aclProvider = provider
@@ -41,8 +39,8 @@ func WithACLProvider(provider func(path string) []zk.ACL) Option {
 // openACL lets everyone do everything.
 var openACL = toACL(zk.WorldACL(zk.PermAll))
 
-// aclFor returns the access control list of a new node, by its full path: the
-// one that the call gave, if it gave one.
+// aclFor returns the access control list of a new node, by its full path: the call's
+// own list, or else the provider's.
 func (c *Client) aclFor(path string, given []zk.ACL) ([]proto.ACL, error) {
 	switch {
 	case given != nil:
@@ -71,8 +69,7 @@ func (c *Client) GetACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, e
 //
 //   - zk.ErrNoNode for a missing node.
 //   - zk.ErrBadVersion for another version.
-//   - zk.ErrInvalidACL for a list that is empty, or that the server does not
-//     understand.
+//   - zk.ErrInvalidACL for a list that is empty or not understood by the server.
 //
 // If the reply is lost, a write with AnyVersion is repeated. For a write with a
 // version, the error matches ErrOutcomeUnknown.

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// attempts is what has become of the attempts to connect, by server. It is for
-// people. The zero value is ready to use.
+// attempts records the attempts to connect, by server, for people to read. The zero
+// value is ready to use.
 type attempts struct {
 	byServer map[string]*serverAttempts // add removes the oldest of more than maxServers
 }
@@ -21,17 +21,17 @@ type serverAttempts struct {
 	begun  int
 	failed int
 
-	// The newest attempt.
-	last   time.Time // its beginning
+	// The following fields describe the newest attempt.
+	last   time.Time // its start
 	goesOn bool
-	err    error // nil if it has connected, or goes on
+	err    error // nil if it has connected or continues
 }
 
-// maxServers is how many servers are remembered: names may stand for ever new
-// addresses.
+// maxServers is how many servers attempts remembers, because names may resolve to ever
+// new addresses.
 const maxServers = 64
 
-// begin notes that a server is tried.
+// begin records the start of an attempt.
 func (a *attempts) begin(address string) {
 	s := a.byServer[address]
 	if s == nil {
@@ -41,7 +41,8 @@ func (a *attempts) begin(address string) {
 	s.last, s.err, s.goesOn = time.Now(), nil, true
 }
 
-// add forgets the server that was not tried for longest, if there are too many.
+// add adds a server. If there are too many, add forgets the server whose last attempt
+// is the oldest.
 func (a *attempts) add(address string) *serverAttempts {
 	if a.byServer == nil {
 		a.byServer = map[string]*serverAttempts{}
@@ -75,8 +76,7 @@ func (a *attempts) failed(address string, err error) {
 	}
 }
 
-// silence returns for how long a server has not answered the attempt that goes
-// on, or 0.
+// silence returns for how long a server has not answered the current attempt, or 0.
 func (a *attempts) silence(address string) time.Duration {
 	s := a.byServer[address]
 	if s == nil || !s.goesOn {
@@ -85,19 +85,19 @@ func (a *attempts) silence(address string) time.Duration {
 	return time.Since(s.last)
 }
 
-// refusal is what a client knows of servers that refuse its credentials. If
-// only some servers do, they are out of order, and the client uses the others.
-// If in a whole round over the servers none has let us in, and one refuses our
-// credentials, operations fail at once, because waiting does not help them.
+// refusal tracks servers that refuse the client's credentials. If only some servers
+// refuse, the client uses the others. If a whole round over the servers brings no
+// connection, and one server refuses the credentials, operations fail at once, because
+// waiting does not help.
 type refusal struct {
 	last    error         // the last refusal in this round, or nil
 	failing error         // the refusal for which signal is closed, or nil
-	signal  chan struct{} // closed while operations are to fail
+	signal  chan struct{} // closed while operations must fail
 	pauses  backoff.BackOff
 }
 
-// Pauses between rounds while there is no session to lose. They are long,
-// because only an operator can make the credentials good.
+// These are the pauses between rounds while there is no session to lose. The pauses are
+// long, because only an operator can correct the credentials.
 const (
 	shortestRefusedPause = time.Second
 	longestRefusedPause  = 30 * time.Second
@@ -107,15 +107,15 @@ func newRefusal() refusal {
 	return refusal{signal: make(chan struct{}), pauses: newPauses(shortestRefusedPause, longestRefusedPause)}
 }
 
-// isRefused reports whether a server has refused the credentials, or a server or the
-// client has refused the other one by SASL.
+// isRefused reports whether a server has refused the credentials, or SASL has failed
+// because server or client refused the other.
 func isRefused(err error) bool {
 	var auth *transport.AuthError
 	var authentication *sasl.Error
 	return reason.As(err, &auth) || reason.As(err, &authentication)
 }
 
-// attempted notes how an attempt to connect has ended.
+// attempted records the result of an attempt to connect.
 func (r *refusal) attempted(err error) {
 	switch {
 	case err == nil:
@@ -127,8 +127,8 @@ func (r *refusal) attempted(err error) {
 	}
 }
 
-// roundOver returns how long to wait before the next round, and whether
-// operations begin to fail now.
+// roundOver returns the pause before the next round, and whether operations must fail
+// from now on.
 func (r *refusal) roundOver() (pause time.Duration, begins bool) {
 	if r.last == nil {
 		r.reopen()
@@ -148,18 +148,17 @@ func (r *refusal) reopen() {
 	}
 }
 
-// outage is a time without a connection, from the first attempt that failed.
-// The log has one line for an outage that lasts: state changes alone do not say
-// why no server can be reached.
+// outage is a time without a connection, from the first attempt that failed. The log
+// has one line for a long outage, because state changes alone do not say why no server
+// can be reached.
 type outage struct {
 	since    time.Time // zero while there is a connection, or no attempt has failed
 	reported bool
 }
 
-// attempted notes how an attempt to connect has ended. It returns how long the
-// outage has lasted when that is longer than a time and has not been reported,
-// else 0. A server that refuses the credentials has been reached, and refusal
-// tells the log of that.
+// attempted records the result of an attempt to connect. If the outage has lasted
+// longer than reportAfter and was not reported yet, attempted returns its duration,
+// otherwise 0. A server that refuses the credentials was reached; refusal logs that.
 func (o *outage) attempted(err error, reportAfter time.Duration) (lasted time.Duration) {
 	switch {
 	case err == nil:

@@ -12,18 +12,17 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// WithSASL authenticates every connection by SASL before anything else is sent on
-// the connection, in this session and in later ones. Access control lists name such
-// a client by the scheme "sasl". [sasl.DigestMD5] is a mechanism; contrib/kerberos has
-// another one. WithAuth may be given, too.
+// WithSASL authenticates every connection by SASL before any other request, in this
+// session and in later ones. Access control lists name such a client by the scheme
+// "sasl". [sasl.DigestMD5] is one mechanism, and contrib/kerberos has another. WithSASL
+// can be combined with WithAuth.
 //
-// A server that does not authenticate the client is not used: the client never goes
-// on without authentication. If no server lets the client in, and one refuses,
-// operations fail at once with an error that matches zk.ErrAuthFailed, and in which
-// errors.As finds a *[sasl.Error]. That includes Connect. The client then tries to
-// connect as WithAuth describes. A Kerberos KDC that does not answer is like a server
-// that does not answer: operations wait for it, and the session goes on if the KDC is
-// back in time.
+// The client never continues without authentication: it does not use a server that does
+// not authenticate it. If no server accepts the client and one refuses it, operations
+// and Connect fail at once with an error that matches zk.ErrAuthFailed; errors.As finds
+// a *[sasl.Error] in the error. The client then keeps trying to connect as WithAuth
+// describes. If a Kerberos KDC does not answer, operations wait, as for a server that
+// does not answer, and the session survives if the KDC is back in time.
 func WithSASL(m sasl.Mechanism) Option {
 	return func(c *config) {
 		c.sasl = m
@@ -31,8 +30,8 @@ func WithSASL(m sasl.Mechanism) Option {
 	}
 }
 
-// startSASL begins an exchange with the server at the other end of nc, which it
-// closes if it returns an error. It returns nil without a mechanism.
+// startSASL begins an exchange with the server at the other end of nc, and closes nc
+// after an error. Without a mechanism, it returns nil.
 func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address string) (*transport.SASL, error) {
 	if m == nil {
 		return nil, nil
@@ -56,26 +55,25 @@ func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address strin
 	return nil, reason.Foreign(err) // the error comes from the user's code
 }
 
-// WithAuth adds credentials, such as WithAuth("digest",
-// []byte("user:password")). Every connection is authenticated with all of them
-// before anything else is sent on it, in this session and in later ones. It may
-// be given several times.
+// WithAuth adds credentials, such as WithAuth("digest", []byte("user:password")). The
+// client authenticates every connection with all credentials before any other request,
+// in this session and in later ones. WithAuth may be given several times.
 //
-// If no server lets the client in, and one refuses the credentials, operations
-// fail at once with an error that matches zk.ErrAuthFailed and says which
-// credentials. The log has one line for it. The client goes on trying to
-// connect, with pauses that grow to half a minute, and leaves no session
-// behind. While it has a session to lose, the pauses stay as short as always.
-// One server that refuses what the others take is passed over.
+// If no server accepts the client and one refuses the credentials, operations fail at
+// once with an error that matches zk.ErrAuthFailed and names the credentials. The log
+// has one line. The client keeps trying to connect, with pauses that grow to half a
+// minute, and leaves no session behind. While the client has a session to lose, the
+// pauses stay short. If only one server refuses the credentials, the client uses the
+// others.
 func WithAuth(scheme string, auth []byte) Option {
-	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)} // its memory may be cleared before New
+	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)} // the caller may clear auth before New
 	return func(c *config) { c.auth = append(c.auth, cred) }
 }
 
-// AddAuth is WithAuth at any time: it authenticates the present connection and,
-// if the server takes the credentials, every later one. Credentials cannot be
-// taken back. Refused ones are zk.ErrAuthFailed, and cost the connection: the
-// server closes it.
+// AddAuth is WithAuth at any time: it authenticates the present connection and, if the
+// server accepts the credentials, every later one. Credentials cannot be removed. If
+// the server refuses the credentials, the error matches zk.ErrAuthFailed, and the
+// server closes the connection.
 func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error {
 	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)}
 	if err := validateCredentials(cred); err != nil {

@@ -9,25 +9,25 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// This file decides what an error means for what comes next. ErrOutcomeUnknown
-// has the table of what each operation makes of that.
+// This file decides the consequences of errors. ErrOutcomeUnknown has the table of the
+// consequences for each operation.
 
-// outcome is what an error says about the request that it answers.
+// outcome is what an error implies about its request.
 type outcome int
 
 const (
-	notApplied     outcome = iota // judged and refused: a repetition would fail, too
-	unsent                        // not applied, for a reason that is not in the request
+	notApplied     outcome = iota // the request was refused: a repetition would fail, too
+	unsent                        // not applied, for a reason outside the request
 	outcomeUnknown                // a write may have been applied
 )
 
-// retryClass is what an error says about another attempt.
+// retryClass is what an error implies for another attempt.
 type retryClass int
 
 const (
-	notRetryable   retryClass = iota // not a matter of the connection
-	retryExhausted                   // a matter of the connection, for which it has waited as long as it may
-	isRetryable                      // a matter of the connection: on the next one
+	notRetryable   retryClass = iota // not an error of the connection
+	retryExhausted                   // an error of the connection, after the longest allowed wait
+	isRetryable                      // an error of the connection: retry on the next one
 )
 
 // errorClass is what is known about an error.
@@ -38,8 +38,8 @@ type errorClass struct {
 	why     string
 }
 
-// errorClasses are in the order in which they are looked for: an error that
-// wraps several gets the first one's.
+// errorClasses is searched in order: an error that wraps several entries belongs to the
+// first one.
 var errorClasses = []errorClass{
 	{ErrOutcomeUnknown, outcomeUnknown, notRetryable, "repeating it might apply it twice"},
 	{errClosedMeanwhile, outcomeUnknown, notRetryable,
@@ -126,9 +126,8 @@ var errorClasses = []errorClass{
 	{errMalformedAnswer, outcomeUnknown, notRetryable, "the server may have meant success"},
 }
 
-// classify returns what is known about an error other than nil. An error that
-// is not known is taken for the worst: its outcome is unknown, and it is not
-// retried.
+// classify returns the class of an error other than nil. For an unknown error, classify
+// assumes the worst: the outcome is unknown, and there is no retry.
 func classify(err error) errorClass {
 	for _, class := range errorClasses {
 		if reason.Is(err, class.err) {
@@ -138,12 +137,12 @@ func classify(err error) errorClass {
 	return errorClass{err, outcomeUnknown, notRetryable, "unknown"}
 }
 
-// retryable is the classifier of the client's own loops: what to try again on a
-// new connection.
+// retryable is the classifier of the client's own loops: it returns true for errors to
+// retry on a new connection.
 func retryable(err error) bool { return err != nil && classify(err).retry == isRetryable }
 
-// neverSent reports whether a failed request was certainly not carried out, and
-// may be later.
+// neverSent reports whether a failed request was certainly not carried out, and can be
+// sent later.
 func neverSent(err error) bool { return err != nil && classify(err).outcome == unsent }
 
 // ambiguous reports whether a failed write may have been applied.
@@ -155,10 +154,10 @@ func abandoned(ctx context.Context, err error) bool {
 	return reason.IsOfContext(ctx, err) && !reason.Is(err, errNotSent)
 }
 
-// IsConnectionError reports whether err says that the client had no working
-// connection, or none in the session it needed, or to a server that has no
-// capacity left. Such an error says nothing about the request itself: it may
-// succeed later.
+// IsConnectionError reports whether err means that the client had no working
+// connection, had none in the required session, or was connected to a server without
+// free capacity. Such an error says nothing about the request itself, which may succeed
+// later.
 func IsConnectionError(err error) bool {
 	if reason.Is(err, ErrClosed) {
 		return false

@@ -16,22 +16,21 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// cleanup is one thing that a client has promised to do although no caller
-// waits for it: to delete a node, which may not exist. A connection that is lost
-// with much under way can leave thousands of them. None ever uses a caller's
-// context, because the end of that context is the usual reason for a clean-up.
+// cleanup is the promised deletion of a node, which may not exist and for which no
+// caller waits. A connection that is lost with many requests under way can leave
+// thousands of clean-ups. A clean-up never uses a caller's context, because the end of
+// that context is the usual reason for the clean-up.
 type cleanup struct {
 	path    string
 	version int32
-	tries   int // attempts at which the server has failed
+	tries   int // attempts that failed at the server
 	begun   begunDelete
 
-	// Set if the node's name is not known yet: it is below parent, if it
-	// exists.
+	// Set if the node's name is not known yet: the node is below parent, if it exists.
 	parent, guid string
 
-	// madeIn is the session in which the node may have been made. It is nil if
-	// that does not matter.
+	// madeIn is the session in which the node may have been created, or nil if that
+	// does not matter.
 	madeIn *Session
 }
 
@@ -39,13 +38,13 @@ func (job *cleanup) request() proto.Request[proto.Nothing] {
 	return proto.Delete(job.path, job.version)
 }
 
-// mayCome reports whether the node may still be made although a look in this
+// mayCome reports whether the node may still be created although a search in this
 // session has not found it.
 func (job *cleanup) mayCome(s *Session) bool {
 	return job.madeIn != nil && job.madeIn != s && time.Now().Before(job.madeIn.lateUntil())
 }
 
-// name is what the log calls the node.
+// name is the node's name in the log.
 func (job *cleanup) name() string {
 	if job.guid != "" {
 		return znode.Join(job.parent, protectedPrefix(job.guid))
@@ -53,17 +52,17 @@ func (job *cleanup) name() string {
 	return job.path
 }
 
-// begin sends the request of a delete at once, or makes it wait for room. The
-// caller's next request comes behind it, so that callers do not find a node
-// that they have given up.
+// begin sends the request of a delete at once, or makes it wait for room. The caller's
+// next request is sent after the delete, so callers do not find a node that they have
+// given up.
 func (c *Client) begin(job *cleanup) {
 	if s, _, _ := c.sessionNow(); s != nil {
-		job.begun, _ = s.beginDelete(job.path, job.version) // none if there is no connection
+		job.begun, _ = s.beginDelete(job.path, job.version) // zero if there is no connection
 	}
 }
 
-// cleanups are the clean-ups that were not tried yet. One goroutine tries them, and
-// repeats those that have failed. It exists only while it has work.
+// cleanups are the clean-ups that have not been tried yet. One goroutine tries them,
+// and repeats those that have failed. It exists only while it has work.
 type cleanups struct {
 	mu   sync.Mutex // protects the following fields
 	jobs []*cleanup
@@ -85,8 +84,8 @@ func (q *cleanups) add(job *cleanup) (start bool) {
 	return start
 }
 
-// take returns the jobs, and a channel that says when there are more. If there are no
-// jobs, and last is true, it returns no channel: the goroutine must end.
+// take returns the jobs, and a channel that announces more jobs. If there are no jobs
+// and last is true, take returns a nil channel: the goroutine must end.
 func (q *cleanups) take(last bool) (jobs []*cleanup, more <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,11 +104,11 @@ func (c *Client) cleanUp(job *cleanup) {
 	}
 }
 
-// cleanUpAll tries each new clean-up at once. It repeats the failed clean-ups after
-// pauses, which hold up no new clean-up.
+// cleanUpAll tries each new clean-up at once. It repeats failed clean-ups after pauses,
+// which do not delay new clean-ups.
 func (c *Client) cleanUpAll(ctx context.Context) {
 	var failed []*cleanup
-	var due <-chan time.Time // nil while there are no failed ones
+	var due <-chan time.Time // nil while there are no failed clean-ups
 	pauses := newPauses(shortestCleanupPause, longestCleanupPause)
 	for ctx.Err() == nil {
 		jobs, more := c.cleanups.take(len(failed) == 0)
@@ -126,9 +125,9 @@ func (c *Client) cleanUpAll(ctx context.Context) {
 		select {
 		case <-more:
 		case <-due:
-			// A server or a proxy may end the connection whenever it sees one of the
-			// requests, and the requests behind it fail, too. In another order, they
-			// are ahead of it.
+			// A server or a proxy may end the connection on one particular request, and
+			// then all later requests fail, too. In another order, these requests come
+			// first.
 			random.Shuffle(failed)
 			failed, due = c.sweep(ctx, failed), nil
 			if len(failed) == 0 {
@@ -151,9 +150,8 @@ type sweep struct {
 	failed []*cleanup // these must be tried again
 }
 
-// sweep tries each clean-up once, and sends their requests ahead of the
-// answers. It returns the clean-ups that must be tried again. It waits for a
-// connection.
+// sweep waits for a connection and tries each clean-up once, sending requests without
+// waiting for earlier answers. It returns the clean-ups that must be tried again.
 func (c *Client) sweep(ctx context.Context, jobs []*cleanup) (failed []*cleanup) {
 	w := &sweep{client: c, ctx: ctx}
 	if jobs = w.awaitSent(jobs); len(jobs) == 0 {
@@ -178,7 +176,7 @@ func (c *Client) sweep(ctx context.Context, jobs []*cleanup) (failed []*cleanup)
 		func() { w.deleteAll(s, deletes) },
 		func() { w.deleteAll(s, w.lookUp(s, searches)) },
 	}
-	if len(deletes) > 0 && len(searches) > 0 { // either may end the connection whenever it is tried
+	if len(deletes) > 0 && len(searches) > 0 { // each kind may end the connection whenever it is tried
 		random.Shuffle(steps)
 	}
 	for _, step := range steps {
@@ -202,14 +200,14 @@ func (w *sweep) finish(job *cleanup, err error) {
 		w.client.nodeGone(job.path)
 	case isWorthRepeating(err, &job.tries):
 		w.failed = append(w.failed, job)
-	case w.ctx.Err() != nil: // the client is closed, and gives up all of them
+	case w.ctx.Err() != nil: // the client is closed, and gives up all clean-ups
 	default:
 		w.client.warnOfCleanup(job.name(), err)
 	}
 }
 
-// awaitSent waits for the deletes that were sent already, or are about to be,
-// and returns the other clean-ups.
+// awaitSent waits for the deletes that were already sent or are about to be sent, and
+// returns the other clean-ups.
 func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	for _, job := range jobs {
 		begun := job.begun
@@ -218,7 +216,7 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 		if !begun.isNone() {
 			err = begun.await(w.ctx)
 		}
-		if begun.isNone() { // there was no connection, or the connection ended before
+		if begun.isNone() { // there was no connection, or the connection has ended
 			others = append(others, job)
 			continue
 		}
@@ -245,8 +243,8 @@ func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
 	return deletes
 }
 
-// isWorthRepeating reports whether to try a clean-up again after an error. It
-// counts the errors that a server has made.
+// isWorthRepeating reports whether to try a clean-up again after an error. It counts
+// failures of the server.
 func isWorthRepeating(err error, tries *int) bool {
 	switch {
 	case neverSent(err), IsConnectionError(err):
@@ -258,8 +256,8 @@ func isWorthRepeating(err error, tries *int) bool {
 	return *tries < maxCleanupTries
 }
 
-// maxCleanupTries bounds how often a server may fail at a clean-up, or answer
-// with garbage. Attempts without a connection do not count.
+// maxCleanupTries bounds how often a server may fail or send a malformed answer to a
+// clean-up. Attempts without a connection do not count.
 const maxCleanupTries = 20
 
 func (c *Client) warnOfCleanup(path string, err error) {
@@ -286,18 +284,16 @@ func (c *Client) inBackground(path string, try attempt) {
 	})
 }
 
-// DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait.
-// While there is a connection, the delete is sent before anything that the
-// caller asks of the server next. A path that cannot be used is ignored: it has
-// no node.
+// DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait. If
+// there is a connection, the delete is sent before the caller's next request. An
+// invalid path is ignored, because it has no node.
 func (e Extension) DeleteInBackground(path string) {
 	if validatePath(path) == nil {
 		e.deleteInBackground(e.full(path))
 	}
 }
 
-// deleteInBackground deletes a node, however long it takes to find a
-// connection.
+// deleteInBackground deletes a node, however long the client waits for a connection.
 func (c *Client) deleteInBackground(path string) {
 	job := &cleanup{path: path, version: AnyVersion}
 	c.begin(job)

@@ -23,37 +23,36 @@ import (
 //
 // # What a context carries
 //
-//   - A deadline. Every operation returns when its context ends. A request that
-//     was sent cannot be taken back: a write then returns an error that matches
-//     [ErrOutcomeUnknown]. The client cleans up after operations
-//     [WithProtection] and [WithGuarantee] in the background, on no caller's
-//     context.
+//   - A deadline. Every operation returns when its context ends. A request that was
+//     sent cannot be recalled: a write then returns an error that matches
+//     [ErrOutcomeUnknown]. The client cleans up after operations [WithProtection] and
+//     [WithGuarantee] in the background, on no caller's context.
 //   - A session. Inside [Client.InSession], no operation of the client is
 //     carried out in a later session, not even by a retry.
-//   - A lease. The context of a held lock ends when the lock can no longer be
-//     trusted. It has the values of the context of the acquire, but not its
-//     deadline. LeaseFromContext finds its lease. An acquire of the same lock
-//     under it re-enters the lock. Any other acquire is another contender, even
-//     in the same goroutine.
-//   - A span, which a tracer adds for the operations and the work below.
+//   - A lease. The context of a held lock ends when the lock can no longer be trusted.
+//     The lease's context has the values of the acquire's context, but not its
+//     deadline. LeaseFromContext returns the lease. An acquire of the same lock under
+//     that context re-enters the lock. Any other acquire is another contender, even in
+//     the same goroutine.
+//   - A span, which a tracer adds as the parent of the operations' spans.
 //
 // # Concurrency
 //
-// Readers of [Client.States] receive every transition in order, and delay nobody.
-// Hooks, log handlers and other functions of the program must return soon: the section
-// "Your code" of the package documentation has the rule. Close returns when everything
-// that the client started has ended. A connection has 768 requests or 4 MiB under way at
-// most; more of them wait.
+// Readers of [Client.States] receive every transition in order, and never delay the
+// client. Hooks, log handlers and other functions of the program must return soon: the
+// section "Your code" of the package documentation has the rule. Close returns when all
+// goroutines of the client have ended. A connection has at most 768 requests or 4 MiB
+// under way; further requests wait.
 type Client struct {
 	*core
-	chroot string // put before every path of this view; empty if there is none
+	chroot string // the prefix of every path of this view; may be empty
 }
 
-// core is what all views of one client share: everything but the prefix of
+// core is the part of a client that all views share: everything except the prefix of
 // their paths.
 type core struct {
 	cfg        config
-	addresses  []string // the connection string's
+	addresses  []string // from the connection string
 	serverList *serverList
 	root       *Client // the view that New returned
 
@@ -61,10 +60,10 @@ type core struct {
 	cancel context.CancelCauseFunc
 	retry  retry.Policy // the configured policy, whose pauses end with ctx
 
-	goroutines sync.WaitGroup // everything this client has started; see spawn
+	goroutines sync.WaitGroup // all goroutines of this client; see spawn
 	emitter    emitter
 	over       chan struct{} // closed when Close is done
-	cleanups   cleanups      // what is still to be done in the background
+	cleanups   cleanups      // pending work in the background
 	givenUp    givenUp
 	hooks      *hooks.List
 	persistent *watches.Persistent
@@ -73,9 +72,9 @@ type core struct {
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added
 	machine     connstate.Machine
-	last        *broadcast.Node[clienttrace.StateChange] // the state now; later ones follow it
+	last        *broadcast.Node[clienttrace.StateChange] // the present state; later states follow
 	session     *Session                                 // the newest, connected or not
-	earlierZxid int64                                    // LastZxid at the end of the session before
+	earlierZxid int64                                    // LastZxid at the end of the previous session
 	attempt     error                                    // why the last attempt to connect failed, or nil
 	refusal     refusal
 	outage      outage
@@ -83,8 +82,8 @@ type core struct {
 	auth        []transport.Credentials
 }
 
-// newest returns the newest session, connected or not, or nil if there was none
-// yet. It may be over.
+// newest returns the newest session, connected or not, or nil if there was none yet.
+// The session may be over.
 func (c *core) newest() *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,8 +102,8 @@ func (c *core) spawn(f func(ctx context.Context)) bool {
 	return true
 }
 
-// SessionID returns the id of the present session. It is 0 before the first one
-// is connected, and from a loss until the next one is.
+// SessionID returns the id of the present session. It returns 0 before the first
+// session is connected, and between the loss of a session and the next one.
 func (c *Client) SessionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +126,8 @@ func (c *Client) LastZxid() int64 {
 	return max(earlier, s.link.LastZxid())
 }
 
-// attemptedLocked notes how the last attempt to connect ended. It reports how
-// long the outage has lasted when that is to be logged, else 0.
+// attemptedLocked records the result of the last attempt to connect. It returns the
+// duration of the outage if the outage must be logged, otherwise 0.
 func (c *core) attemptedLocked(err error) (outage time.Duration) {
 	c.attempt = err
 	c.refusal.attempted(err)

@@ -16,12 +16,12 @@ import (
 // optional chroot that is put before every path. It starts to connect and does
 // not wait: operations wait for the connection, and so does WaitConnected.
 //
-// Empty parts between commas are left out. An IPv6 address needs brackets, such as
-// "[::1]:2181": without them, nothing tells its end from a port.
+// Empty parts between commas are ignored. An IPv6 address needs brackets, such as
+// "[::1]:2181", which separate it from the port.
 //
-// A chroot that does not exist is created with the first node in it, as Curator
-// does. The client then logs a warning: if the chroot was mistyped, no other client uses
-// this tree, and the client's locks exclude no other client.
+// As in Curator, a missing chroot is created with its first node. The client then logs a
+// warning: if the chroot was mistyped, no other client uses this tree, and the client's
+// locks exclude no other client.
 //
 // The error of an invalid connection string or option is a *ConfigError.
 func New(connectString string, opts ...Option) (*Client, error) {
@@ -44,7 +44,7 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		h.ClientOpened(Extend(c))
 	}
 	c.spawn(func(ctx context.Context) {
-		pprof.SetGoroutineLabels(ctx) // those that it starts have them, too
+		pprof.SetGoroutineLabels(ctx) // goroutines that it starts inherit the labels
 		c.supervise()
 	})
 	return c, nil
@@ -62,24 +62,24 @@ func New(connectString string, opts ...Option) (*Client, error) {
 //	}
 //	defer client.Close()
 //
-// The context bounds the wait and nothing else: the client lives until Close.
-// Without a deadline, Connect waits as long as no server answers.
+// The context bounds the wait and nothing else: the client lives until Close. Without a
+// deadline, Connect waits until a server answers.
 //
 // An error is one of these:
 //
 //   - A *ConfigError, at once and without an attempt: the connection string or
 //     an option cannot be used.
-//   - An *OpError that matches ErrNotConnected and ctx.Err(): ctx has ended.
-//     The error says why the last attempt failed, in a form that errors.Is
-//     finds, such as syscall.ECONNREFUSED.
+//   - An *OpError that matches ErrNotConnected and ctx.Err(): ctx has ended. The error
+//     includes the reason why the last attempt failed, such as syscall.ECONNREFUSED,
+//     which errors.Is finds.
 //   - An *OpError that matches zk.ErrAuthFailed, as soon as the servers have
 //     refused the credentials: waiting does not help then.
 //
-// In each case the client is nil, and Connect has closed what it started, which
-// takes a second at most: no goroutine and no connection is left. A session
-// that was granted by then is ended, as by Client.Close. One case remains: if
-// the grant was still on its way when ctx ended, the client does not know the
-// session. It has no nodes, and the server ends it when it times out.
+// In each case the returned client is nil, and Connect has closed the client, which
+// takes a second at most: no goroutine and no connection is left. If a session was
+// granted by then, Connect ends the session, as Client.Close does. In one case a
+// session remains: if the grant was still on its way when ctx ended, the client does
+// not know the session, which has no nodes and times out at the server.
 func Connect(ctx context.Context, connectString string, opts ...Option) (*Client, error) {
 	c, err := New(connectString, opts...)
 	if err != nil {
@@ -113,18 +113,16 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 	return c
 }
 
-// Close ends the session, and with it every ephemeral node and watch of this
-// client, and returns when everything that the client started has ended. The
-// contexts of sessions and leases end first, with ErrClosed as their cause.
-// Operations under way return ErrClosed; guaranteed deletes that are not done
-// are given up.
+// Close ends the session, and with it every ephemeral node and watch of this client,
+// and returns when all goroutines of the client have ended. The contexts of sessions
+// and leases end first, with ErrClosed as their cause. Operations under way return
+// ErrClosed; the client gives up guaranteed deletes that are not done.
 //
-// Without a connection, Close connects to a server to end the session there. It
-// tries that for a second at most, and returns then: if no server could be
-// reached, the nodes stay until the session times out. Session.AwaitEnd tells
-// whether a server has ended the session. Close does not end a session that was
-// lost, for the same reason for which the client gave it up early: its holders
-// need the time to stop.
+// Without a connection, Close connects to a server to end the session there, and tries
+// that for a second at most. If Close reaches no server, the nodes stay until the
+// session times out. Session.AwaitEnd reports whether a server has ended the session.
+// Close does not end a lost session at the servers, because holders need the remaining
+// time to stop.
 //
 // Close deletes the other ephemeral nodes and leaves the session to the servers, which
 // end it when its timeout is over, in two cases:
@@ -134,26 +132,26 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 //     interruption under state.StandardPolicy, and was not released since: its holder
 //     may still be stopping.
 //
-// A lease that Close itself ends has no such time: the next holder may be admitted as
-// soon as Close is called. Stop the work and release its leases before.
+// If Close itself ends a lease, the next holder may be admitted as soon as Close is
+// called. Before Close, stop the work and release its leases.
 //
 // Servers do not survive the end of a session that has more than about two
 // megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). The log has a warning
 // when a session has more than 10,000 ephemeral nodes: delete them before Close.
 //
 // When Close returns, the log has every line, and the hooks have every event. If a call
-// of the client's emitter blocks, Close waits for a second, and leaves that call and the
-// calls after it behind. The emitter makes the latter when the blocked call returns. A
-// hook that blocks in an operation of background work holds Close up.
+// of the client's emitter blocks, Close waits for a second and then returns; the emitter
+// makes the remaining calls when the blocked call returns. A hook that blocks in an
+// operation of background work delays Close.
 //
-// Close may be called several times, on any view: they are one client. It
+// Close may be called several times, on any view, because all views are one client. It
 // always returns nil.
 //
 // A client that is not closed leaves goroutines behind. In a bubble of
-// testing/synctest the test panics then, and package testing/zktest says in the
-// test's log which client it was and where it was made. So does the label
-// "curator.client" of the goroutines, in profiles and, with
-// GODEBUG=tracebacklabels=1, in traces.
+// testing/synctest, the test then panics, and package testing/zktest names the client
+// and the place of its creation in the test's log. The label "curator.client" of the
+// goroutines has the same text, in profiles and, with GODEBUG=tracebacklabels=1, in
+// traces.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	s, second := c.session, c.closed

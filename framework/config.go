@@ -21,7 +21,7 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// config is what the options of New have set. Nothing changes it after New.
+// config has the settings from the options of New. It does not change after New.
 type config struct {
 	sessionTimeout    time.Duration
 	connectionTimeout time.Duration
@@ -36,10 +36,10 @@ type config struct {
 	maxRequest        int
 	safetyMargin      float64
 	tls               *tls.Config // nil for none
-	servers           serversFunc // nil: the connection string's
+	servers           serversFunc // nil: use the connection string
 	hooks             []any
 	serviceName       string
-	invalid           error                // an option that was given nil
+	invalid           error                // an option with a nil argument
 	aclProvider       aclProvider          // nil: everyone may do everything
 	suspended         func() time.Duration // the suspend clock
 }
@@ -51,11 +51,11 @@ type serversFunc = func(ctx context.Context) ([]string, error)
 // path.
 type aclProvider func(path string) []zk.ACL
 
-// DialFunc opens a connection to an address of the connection string. It must
+// DialFunc opens a connection to an address of the connection string. A DialFunc must
 // return soon after ctx ends: until then, the client has no connection and tries no
-// other server, and Close waits. (*net.Dialer).DialContext is one, and so is the
-// Dialer of a zktest server. The connection must take read deadlines, by which the
-// client notices a silent server. The attempt to connect has failed otherwise.
+// other server, and Close waits. (*net.Dialer).DialContext and the Dialer of a zktest
+// server are examples. The connection must support read deadlines, by which the client
+// notices a silent server; otherwise the attempt to connect fails.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 func defaultConfig() config {
@@ -86,8 +86,8 @@ const (
 	maxStrictMargin   = 0.25 // the limit under strict contact
 )
 
-// require notes an option whose argument is nil, if the option's default is
-// nil: only the option itself can tell one from the other.
+// require records an option with a nil argument, if nil is also the option's default:
+// only the option itself can distinguish the two.
 func (c *config) require(name string, given bool) {
 	if !given {
 		c.invalid = badArgument(name, "nil", "must not be nil; leave the option out for none")
@@ -120,7 +120,7 @@ func (c *config) validate() error {
 	case c.maxRequest < minMaxRequest:
 		return badArgument("max request size", strconv.Itoa(c.maxRequest),
 			"must be at least "+strconv.Itoa(minMaxRequest))
-	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // this form is true for NaN, too
+	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // this form also catches NaN
 		return badArgument("safety margin", margin, "must be from 0 to 0.5")
 	}
 	for _, cred := range c.auth {
@@ -146,8 +146,8 @@ func (c *config) validateFunctions() error {
 	return nil
 }
 
-// margin is how long before the end of its time a session is given up, for
-// clocks that run at different rates and for the time it takes to stop.
+// margin is how long before its timeout a session is given up, to allow for clocks with
+// different rates and for the time that holders need to stop.
 func (c *config) margin(timeout time.Duration) time.Duration {
 	return time.Duration(math.Round(c.safetyMargin * float64(timeout)))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// WaitConnected waits until the client has a connection and a session. It does
-// not observe the connection timeout. It returns an *OpError that matches:
+// WaitConnected waits until the client has a connection and a session. The connection
+// timeout does not apply. WaitConnected returns an *OpError that matches:
 //
 //   - ctx.Err() if ctx ends first;
 //   - ErrClosed if the client is closed;
@@ -33,9 +33,9 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// notSent is the error of an operation whose ctx ended before it had sent
-// anything. If there was no connection, the error says so: a server that is
-// down must be distinguished from one that is slow.
+// notSent is the error of an operation whose ctx ended before the request was sent. If
+// there was no connection, the error says so, to distinguish a server that is down from
+// a slow one.
 func (c *Client) notSent(ctx context.Context) error {
 	err := notSent(ctx)
 	if s, _, _ := c.sessionNow(); s != nil || c.ctx.Err() != nil {
@@ -44,9 +44,9 @@ func (c *Client) notSent(ctx context.Context) error {
 	return c.withConnectReasons(fmt.Errorf("%w: %w", ErrNotConnected, err))
 }
 
-// NotConnected returns nil if there is a connection, or the client is closed.
-// Else it returns an error that matches ErrNotConnected and says why, for those
-// who wait for something else than an operation and give up.
+// NotConnected returns nil if there is a connection, or the client is closed. Otherwise
+// it returns an error that matches ErrNotConnected and names the reason. Recipes use
+// the error when they give up a wait for something other than an operation.
 func (e Extension) NotConnected() error {
 	if s, _, _ := e.sessionNow(); s != nil || e.ctx.Err() != nil {
 		return nil
@@ -54,7 +54,7 @@ func (e Extension) NotConnected() error {
 	return e.withConnectReasons(ErrNotConnected)
 }
 
-// withConnectReasons adds to an error why there is no connection.
+// withConnectReasons adds the reasons for a missing connection to an error.
 func (c *Client) withConnectReasons(err error) error {
 	c.mu.Lock()
 	attempt := c.attempt
@@ -62,8 +62,8 @@ func (c *Client) withConnectReasons(err error) error {
 	return c.connectError(err, attempt)
 }
 
-// connectError adds to an error how an attempt to connect has failed, which
-// server does not answer now, and what is wrong with the list of servers.
+// connectError adds to an error the failure of an attempt to connect, the server that
+// does not answer now, and the problem with the list of servers.
 func (c *Client) connectError(err, attempt error) error {
 	var reasons []string
 	if address, silence := c.silentServer(); silence > 0 {
@@ -81,9 +81,9 @@ func (c *Client) connectError(err, attempt error) error {
 	return &connectError{err, attempt, strings.Join(reasons, "; ")}
 }
 
-// silentServer returns the server that is tried now, and for how long it has not
-// answered. If a server accepts connections but never answers, a waiting caller may give up
-// before any attempt has failed.
+// silentServer returns the server of the current attempt, and for how long the server has
+// not answered. If a server accepts connections but never answers, a waiting caller may
+// give up before any attempt has failed.
 func (c *Client) silentServer() (address string, silence time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *Client) refused() error {
 	c.mu.Lock()
 	cause := c.refusal.failing
 	c.mu.Unlock()
-	if cause == nil { // no longer
+	if cause == nil { // no longer refused
 		return c.withConnectReasons(errRefused)
 	}
 	return c.connectError(errRefused, cause)
@@ -119,10 +119,10 @@ func (e Extension) OnError(ctx context.Context, tell func(error)) context.Contex
 
 type onErrorKey struct{}
 
-// lastError is the last error that an operation has tried again after.
+// lastError is the last error after which an operation was retried.
 type lastError struct{ err error }
 
-// note takes down an error, and reports it to the function of OnError.
+// note records an error, and reports it to the function of OnError.
 func (l *lastError) note(ctx context.Context, op, path string, err error) {
 	l.err = err
 	if tell, ok := ctx.Value(onErrorKey{}).(func(error)); ok {

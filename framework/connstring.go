@@ -10,13 +10,13 @@ import (
 
 const defaultPort = "2181"
 
-// parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into
-// addresses, each with a port, and the chroot, which is empty if there is none.
-// Empty parts, such as behind the last comma, are left out, as Java does.
+// parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into addresses, each
+// with a port, and the chroot, which is empty if there is none. Like Java, it ignores
+// empty parts, such as after the last comma.
 //
-// A comma in the chroot is an error: it means that somebody has written the
-// chroot behind each server, as other clients' configurations have it. Taken as
-// part of the path it would lose servers, and put the nodes into another tree.
+// A comma in the chroot is an error: it usually means that the chroot follows each
+// server, as in other clients' configurations. As a part of the path, the comma would
+// hide servers and move the nodes into another tree.
 func parseConnectString(s string) (servers []string, chroot string, err error) {
 	malformed := func(reason string) error { return badArgument("connection string", s, reason) }
 

@@ -18,32 +18,32 @@ import (
 //   - zk.ErrNoNode for a missing parent.
 //   - zk.ErrNoChildrenForEphemerals for a parent that is ephemeral.
 //
-// Missing nodes of the view's own chroot and namespace are created, as
-// containers, with the first node right below them. Other parents are created
-// only WithParents.
+// Create also creates missing nodes of the view's own chroot and namespace, as
+// containers, with the first node right below them. It creates other parents only
+// WithParents.
 //
-// The node that exists may be an ephemeral one of this client's last session: a
-// session is given up before the server ends it, and with it its nodes. Wait
-// for that with ExistsW, or delete the node if its Stat's EphemeralOwner is the
-// old session's ID; see the example of Session.
+// The existing node may be an ephemeral node of this client's last session: the client
+// gives a session up before the server ends it and deletes its nodes. Wait for that
+// with ExistsW, or delete the node if its Stat's EphemeralOwner is the old session's
+// ID; see the example of Session.
 //
 // If the reply is lost, the options decide what follows:
 //
-//   - A node WithProtection is looked for by its name, and created again if it
-//     is not there. In a later session the new node gets another name: a server
-//     may still create the first one, and the client deletes it in the background.
+//   - A node WithProtection is looked up by its name, and created again if it does not
+//     exist. In a later session the new node gets another name: a server may still
+//     create the first node, which the client then deletes in the background.
 //   - A create WithOverwrite of AnyVersion or WithIdempotence is repeated.
-//   - For every other create, the error matches ErrOutcomeUnknown, and the node
-//     may exist. That includes an ephemeral node without WithProtection. Its
-//     Stat's EphemeralOwner tells which session has created it, but not which of
-//     two callers of the same client.
+//   - For every other create, the error matches ErrOutcomeUnknown, and the node may
+//     exist. That includes an ephemeral node without WithProtection: its Stat's
+//     EphemeralOwner shows which session has created it, but not which of two callers
+//     of the same client.
 //
-// The error also matches ErrOutcomeUnknown if ctx ends while the reply is
-// awaited. The client then deletes a protected node in the background. It also
-// does so if a hook panics at the end of the call.
+// The error also matches ErrOutcomeUnknown if ctx ends while the reply is awaited. The
+// client then deletes a protected node in the background, also if a hook panics at the
+// end of the call.
 //
-// Create reads data until it returns, and may send it several times. Nobody may change
-// data before that.
+// Create may send data several times. The caller must not change data until Create
+// returns.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (created Created, err error) {
 	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {
@@ -64,7 +64,8 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	return created, nil
 }
 
-// resolveTarget decides the path to ask for, and how its write behaves.
+// resolveTarget decides the path of the request, and the behaviour of the write after a
+// lost reply.
 func (n *creation) resolveTarget(path string) {
 	parent, name := znode.Split(path)
 	n.parent, n.target = parent, path
@@ -84,7 +85,7 @@ func (n *creation) resolveTarget(path string) {
 	}
 }
 
-// creation is what a Create asks for, and what its attempts have done.
+// creation is the state of one Create: its arguments, and the results of its attempts.
 type creation struct {
 	client *Client
 	cfg    createConfig
@@ -94,9 +95,9 @@ type creation struct {
 	target string // the path to ask the server for
 
 	write     write[*creation, *Created]
-	sentIn    *Session // of the request whose answer is awaited, or nil
+	sentIn    *Session // the session of the request whose answer is awaited, or nil
 	made      Created  // the node, with the server's path; zero until an attempt has made it
-	abandoned bool     // the caller has gone, and late gets the answer
+	abandoned bool     // the caller has given up, and late gets the answer
 }
 
 func (n *creation) createWithParents(ctx context.Context, s *Session) (*Created, error) {
@@ -129,7 +130,7 @@ func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 	}
 	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
 	n.noteEphemeral(s, created.Path)
-	if listing != nil && listing.IsSent() { // otherwise it was not asked for, or the connection had no room for it
+	if listing != nil && listing.IsSent() { // otherwise it was not requested, or the connection had no room for it
 		if names, err := listing.await(ctx, nil); err == nil {
 			n.made.Siblings = gone.cutFrom(names)
 		}
@@ -137,9 +138,9 @@ func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 	return &n.made, nil
 }
 
-// start makes the request and, if the siblings are asked for, lists them right
-// behind it, without waiting in between. The answer to a create that was given up
-// before comes ahead of the listing, but perhaps not ahead of the request for it.
+// start sends the request and, if the siblings are wanted, the listing right after it,
+// without waiting in between. The answer to an earlier create that was given up arrives
+// before the listing, but may arrive after the request for the listing was sent.
 func (n *creation) start(
 	ctx context.Context, s *Session, q proto.Request[proto.Created],
 ) (creating *pending[proto.Created], listing *pending[[]string], err error) {
@@ -151,7 +152,7 @@ func (n *creation) start(
 	return creating, listing, s.start(ctx, &creating.Call, &listing.Call)
 }
 
-// abandon has late called with the answer.
+// abandon makes late receive the answer.
 func (n *creation) abandon(creating *pending[proto.Created]) {
 	n.abandoned = true
 	guid := n.guid
@@ -167,8 +168,8 @@ func (n *creation) noteEphemeral(s *Session, path string) {
 	}
 }
 
-// late gets the result of a create whose caller has gone. A protected node is
-// deleted: only such a node can be told from another's.
+// late gets the result of a create whose caller has given up. late deletes a protected
+// node; any other node cannot be distinguished from another client's.
 func (n *creation) late(s *Session, guid string, created proto.Created, err error) {
 	if err == nil {
 		n.noteEphemeral(s, created.Path)
@@ -183,8 +184,7 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 	n.client.givenUp.remove(&n.protectedNode)
 }
 
-// cleanUp deletes the protected node that a call without a result has left, unless late
-// will.
+// cleanUp deletes the protected node that a failed call has left, unless late will.
 func (n *creation) cleanUp() {
 	doubt := cmp.Or(n.write.doubt, n.sentIn)
 	switch {
@@ -196,11 +196,10 @@ func (n *creation) cleanUp() {
 	}
 }
 
-// resolve returns the protected node if an earlier attempt has made it. In a
-// later session, a node that is not there may still come: the create takes
-// another id then, and leaves the old one to the clean-up. If the node's list gives
-// us no right to read it, servers of 3.8.4 and of 3.9 refuse the look, and the
-// outcome stays unknown.
+// resolve returns the protected node if an earlier attempt has made it. In a later
+// session, a missing node may still be created by a late request: the create then uses
+// another id, and leaves the old one to the clean-up. If the client may not read the
+// node, servers 3.8.4 and 3.9 refuse the look-up, and the outcome stays unknown.
 func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, applied bool, err error) {
 	sessionLost := n.write.doubt != s
 	if n.cfg.mode.ephemeral() && sessionLost {
@@ -227,9 +226,9 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, a
 	return &n.made, true, nil
 }
 
-// giveUpNode gives up a node that an earlier attempt may have made, or may still
-// make, in a session that is over. An ephemeral one would vanish under us
-// (CURATOR-498).
+// giveUpNode gives up a node that an earlier attempt may have created, or may still
+// create, in a session that is over. If that node is ephemeral, it would vanish while
+// the client uses it (CURATOR-498).
 func (n *creation) giveUpNode() {
 	lost := n.write.doubt
 	n.write.doubt = nil
@@ -239,8 +238,8 @@ func (n *creation) giveUpNode() {
 	n.guid = guid
 }
 
-// deleteInBackground deletes the node with this id, if the session has made it,
-// or still makes it.
+// deleteInBackground deletes the node with this id, if the session has created it or
+// still does.
 func (n *creation) deleteInBackground(s *Session, guid string) {
 	n.client.deleteMaybeMade(n.parent, guid, s, n.cfg.mode)
 }

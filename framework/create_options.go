@@ -13,7 +13,7 @@ import (
 // CreateOption configures a Create, or a CreateOp of a transaction.
 type CreateOption func(*createConfig)
 
-// createConfig is how a call wants its node.
+// createConfig has the options of a create.
 type createConfig struct {
 	mode Mode
 	ttl  time.Duration
@@ -30,8 +30,8 @@ type createConfig struct {
 	orVersion  int32 // for orSet
 }
 
-// givenACL is a list that a call may have given: also an empty one, which is an
-// error.
+// givenACL is the list of a call, if any. An empty list is an error and differs from no
+// list.
 type givenACL struct {
 	list  []zk.ACL
 	given bool
@@ -56,67 +56,66 @@ func WithACL(acl []zk.ACL) CreateOption {
 	return func(c *createConfig) { c.acl = givenACL{acl, true} }
 }
 
-// WithParents creates missing parents, as containers, or as persistent nodes on
-// servers that know no containers. They have no data. Their access control list
-// is WithParentACL's, or else the WithACLProvider's, or else lets everyone do
-// everything. Parents that were made stay, also if the node cannot be made.
+// WithParents creates missing parents, as containers, or as persistent nodes on servers
+// that know no containers. They have no data. Their access control list is
+// WithParentACL's, or else the WithACLProvider's, or else lets everyone do everything.
+// Created parents stay, even if the node itself cannot be created.
 func WithParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Container }
 }
 
-// WithPersistentParents is WithParents with parents that the server does not
-// delete when they have become empty.
+// WithPersistentParents is WithParents with parents that the server does not delete
+// when they are empty.
 func WithPersistentParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Persistent }
 }
 
 // WithParentACL sets the access control list of the parents that WithParents or
-// WithPersistentParents creates. Mind that it must let us create the nodes below.
-// The list is copied.
+// WithPersistentParents creates. The list must allow the client to create nodes below
+// these parents. The list is copied.
 func WithParentACL(acl []zk.ACL) CreateOption {
 	acl = slices.Clone(acl)
 	return func(c *createConfig) { c.parentACL = givenACL{acl, true} }
 }
 
-// WithSiblings asks for the names of the parent's children as well, in the same
-// round trip.
+// WithSiblings also returns the names of the parent's children, in the same round trip.
 func WithSiblings() CreateOption {
 	return func(c *createConfig) { c.siblings = true }
 }
 
-// WithProtection makes a Create safe against lost replies. The node's name starts
-// with "_c_", a random UUID and "-", by which the client finds out whether the
-// node exists, and deletes it if the caller has gone. The names are Curator's.
+// WithProtection makes a Create safe against lost replies. The node's name starts with
+// "_c_", a random UUID and "-", by which the client finds out whether the node exists,
+// and deletes the node if the caller has given up. The form of the names is Curator's.
 func WithProtection() CreateOption {
 	return func(c *createConfig) { c.protected = true }
 }
 
-// WithOverwrite makes Create write the data of the node if it exists and has the
-// given version. AnyVersion always matches; another version is zk.ErrBadVersion.
-// The mode and the access control list of a node that exists stay as they are.
-// Created has the czxid that the node was created with, by this call or
-// another, and the version that this call has left.
+// WithOverwrite makes Create write the data of the node if it exists and has the given
+// version. AnyVersion always matches; another version is zk.ErrBadVersion. The mode and
+// the access control list of an existing node do not change. Created has the node's
+// czxid, whether this call or another client has created the node, and the version
+// after this call.
 //
 // If a reply is lost, a call with AnyVersion is repeated as a whole. A node that
 // another client deletes in the meantime may be re-created. For a call with a
 // version, the error matches ErrOutcomeUnknown.
 //
-// It is for nodes whose name the caller knows and whose owner does not matter:
-// not protected, sequential or ephemeral. In a CreateOp, it makes a transaction create
-// or write the node.
+// Use WithOverwrite for nodes with a fixed name whose owner does not matter: not
+// protected, sequential or ephemeral. In a CreateOp, WithOverwrite makes a transaction
+// create or write the node.
 func WithOverwrite(version int32) CreateOption {
 	return func(c *createConfig) { c.orSet, c.orVersion = true, version }
 }
 
-// WithIdempotence makes a node that exists a success if it has this data and was
-// never written since it was made (version 0), by this call or another. It
-// needs the right to read the node.
+// With WithIdempotence, an existing node counts as success if it has the same data and
+// was never written since its creation (version 0). WithIdempotence needs the right to
+// read the node.
 //
 // If a reply is lost, the call is repeated. A node that another client deletes in
 // the meantime may be re-created.
 //
-// It is for nodes whose name the caller knows and whose owner does not matter:
-// not protected, sequential or ephemeral. It excludes WithOverwrite.
+// Use WithIdempotence for nodes with a fixed name whose owner does not matter: not
+// protected, sequential or ephemeral. WithIdempotence excludes WithOverwrite.
 func WithIdempotence() CreateOption {
 	return func(c *createConfig) { c.idempotent = true }
 }
@@ -161,7 +160,7 @@ func (c *createConfig) validateACLs() error {
 	return nil
 }
 
-// isUpsert reports whether a node that exists already may do.
+// isUpsert reports whether an existing node may count as success.
 func (c *createConfig) isUpsert() bool { return c.orSet || c.idempotent }
 
 func (c *createConfig) validateUpsert() error {
@@ -183,7 +182,7 @@ func (c *createConfig) validateUpsert() error {
 	return nil
 }
 
-// newNode is the request's form of a node with this path.
+// newNode returns the request's form of a node with this path.
 func newNode(path string, data []byte, acl []proto.ACL, cfg *createConfig) proto.NewNode {
 	return proto.NewNode{
 		Path: path, Data: data, ACL: acl, Mode: int32(cfg.mode), TTLMillis: cfg.ttl.Milliseconds(),
@@ -200,18 +199,18 @@ type Created struct {
 	// created anywhere in the ensemble, the later one has the larger Czxid.
 	Czxid int64
 
-	// Version is the version that the call has left the node with. It is 0, except
-	// for a node that existed and was written WithOverwrite.
+	// Version is the version of the node after the call. It is 0, except for an
+	// existing node that was written WithOverwrite.
 	Version int32
 
-	// Session is the one in which the node was created. An ephemeral node must
-	// not be trusted when its context ends.
+	// Session is the session in which the node was created. When the session's context
+	// ends, an ephemeral node must no longer be trusted.
 	Session *Session
 
 	// Siblings are the names of the parent's children right after the creation,
-	// the node's own among them. Protected nodes are left out that the client was
-	// making when their callers went, and that it deletes. The names are nil unless
-	// WithSiblings has asked for them, and also if they could not be had.
+	// including the node itself. Siblings omits protected nodes whose callers have
+	// given up and which the client deletes. Siblings is nil without WithSiblings, or
+	// if the listing failed.
 	Siblings []string
 }
 
@@ -221,18 +220,18 @@ type Mode int32
 // The modes of ZooKeeper 3.5 and later:
 //
 //   - An ephemeral node ends with its session.
-//   - A sequential node gets a number of ten digits appended to its name, which
-//     grows with each child of the parent. The name before it must not be
-//     empty, though the server would allow that.
-//   - The server deletes a container some time after its last child is gone.
+//   - A sequential node gets a number of ten digits appended to its name, which grows
+//     with each child of the parent. The name before the number must not be empty,
+//     although the server would allow that.
+//   - The server deletes a container some time after its last child was deleted.
 //   - The server deletes a TTL node when it has no children and was not changed
 //     for its time to live, if the server is configured for that.
 //
-// The Stat of a node does not tell its mode. EphemeralOwner is the session of an
-// ephemeral node. It is 0 for every other node, also for a container and a TTL
-// node. The exception is a TTL node on a server that is no longer configured for TTL
-// nodes: EphemeralOwner is the time to live then, with the highest byte 0xff, which
-// no session's id has.
+// The Stat of a node does not show its mode. EphemeralOwner is the session of an
+// ephemeral node, and 0 for any other node, including containers and TTL nodes. The
+// exception is a TTL node on a server that is no longer configured for TTL nodes:
+// EphemeralOwner is then the time to live with the highest byte 0xff, which no
+// session's id has.
 const (
 	Persistent              Mode = zk.FlagPersistent
 	Ephemeral               Mode = zk.FlagEphemeral

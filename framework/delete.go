@@ -25,10 +25,9 @@ type deleteConfig struct {
 // there is no connection, or the server fails, Delete returns the error, and the client
 // retries until the node is deleted or the client is closed. A missing node is a success.
 //
-// A delete that the server refuses, for lack of rights or because there are
-// children, stays refused. If the server fails at it twenty times, the client
-// gives up and logs a warning. Use it for nodes of your own with unique names,
-// with AnyVersion.
+// If the server refuses the delete, for lack of rights or because of children, the
+// client does not retry. If the server fails twenty times, the client gives up and logs
+// a warning. Use WithGuarantee for your own nodes with unique names, with AnyVersion.
 func WithGuarantee() DeleteOption {
 	return func(c *deleteConfig) { c.guaranteed = true }
 }
@@ -38,18 +37,18 @@ func WithMissingOK() DeleteOption {
 	return func(c *deleteConfig) { c.quietly = true }
 }
 
-// WithChildren deletes what is below the node first, from the bottom up. Nodes
-// that vanish meanwhile need no delete. For nodes that appear meanwhile it goes
-// back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails
-// may have deleted some of the nodes below, never a node elsewhere.
+// WithChildren first deletes the nodes below the node, from the bottom up. Nodes may
+// vanish meanwhile. If nodes appear meanwhile, Delete starts over several times, and
+// then fails with zk.ErrNotEmpty. A failed Delete may have deleted some of the nodes
+// below, but never a node elsewhere.
 //
-// The tree may be larger than the memory: it is deleted branch by branch. Only nodes
-// with children are listed.
+// The tree may be larger than the memory, because Delete works branch by branch. Only
+// nodes with children are listed.
 //
-// The version is the node's own. It is compared before anything is deleted, and
-// once more when the node is: if somebody writes the node in between, the nodes
-// below are gone all the same. The right to list and to delete children is
-// needed on every node that has some.
+// The version is the version of the node itself. It is compared before anything is
+// deleted, and again when the node is deleted: if another client writes the node in
+// between, the nodes below are still gone. Every node with children must grant the
+// rights to list and to delete children.
 func WithChildren() DeleteOption {
 	return func(c *deleteConfig) { c.children = true }
 }
@@ -63,10 +62,10 @@ func WithChildren() DeleteOption {
 //   - zk.ErrBadArguments for the server's own nodes, "/" and "/zookeeper".
 //
 // If the reply is lost, a delete of AnyVersion or WithGuarantee is repeated, and a
-// node that is missing then counts as deleted. A repeated delete may hit a node that
-// another client has re-created meanwhile. For any other delete of a version, the
-// error matches ErrOutcomeUnknown. It also does if ctx ends while the reply is
-// awaited.
+// missing node then counts as deleted. A repeated delete may hit a node that another
+// client has re-created meanwhile. For any other delete of a version, the error matches
+// ErrOutcomeUnknown. The error also matches ErrOutcomeUnknown if ctx ends while the
+// reply is awaited.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	d := newDeletion(c.full(path), version)
 	if err := apply(&d.cfg, opts); err != nil {
@@ -81,7 +80,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	return d.do(ctx, c, path)
 }
 
-// deletion is what a Delete asks for, and what its attempts have done.
+// deletion is the state of one Delete: its arguments, and the results of its attempts.
 type deletion struct {
 	path    string
 	version int32
@@ -90,7 +89,7 @@ type deletion struct {
 	write      write[*deletion, proto.Nothing]
 	begun      begunDelete // the request whose answer is awaited
 	begunBelow bool        // nodes below may have been deleted
-	done       bool        // there is nothing left to do, even if the caller gets an error
+	done       bool        // no work is left, even if the caller gets an error
 }
 
 func newDeletion(path string, version int32) *deletion {
@@ -139,8 +138,8 @@ func (d *deletion) begin(s *Session) (err error) {
 	return err
 }
 
-// attempt deletes the node, and what is below it if that was asked for. If an
-// earlier attempt may have deleted the node, a missing node is success.
+// attempt deletes the node and, WithChildren, the nodes below. If an earlier attempt
+// may have deleted the node, a missing node is success.
 func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, error) {
 	err := d.deleteAll(ctx, s)
 	missingIsDone := d.cfg.guaranteed || d.cfg.quietly || d.write.doubt != nil
@@ -151,7 +150,7 @@ func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, erro
 	return proto.Nothing{}, err
 }
 
-// deleteAll deletes the node. As long as it has children, these go first.
+// deleteAll deletes the node, after deleting any children first.
 func (d *deletion) deleteAll(ctx context.Context, s *Session) error {
 	for round := 1; ; round++ {
 		_, err := d.write.request(ctx, s)
@@ -168,8 +167,8 @@ func (d *deletion) deleteAll(ctx context.Context, s *Session) error {
 // being deleted.
 const maxDeleteRounds = 10
 
-// deleteBelow deletes what is below some nodes, except nodes that appear meanwhile.
-// The children of a few of them are in memory at a time.
+// deleteBelow deletes all nodes below these parents, except nodes that appear
+// meanwhile. Only the children of a few parents are in memory at a time.
 func (d *deletion) deleteBelow(ctx context.Context, s *Session, parents []string) error {
 	for some := range slices.Chunk(parents, pipelineDepth) {
 		children, err := childrenOf(ctx, s, some)
@@ -184,8 +183,9 @@ func (d *deletion) deleteBelow(ctx context.Context, s *Session, parents []string
 	return nil
 }
 
-// deleteTrees deletes nodes and what is below them. Most nodes of a tree have no
-// children. So it deletes each node first, and looks below those that are not empty.
+// deleteTrees deletes nodes and everything below them. Most nodes of a tree have no
+// children, so deleteTrees tries to delete each node first, and lists only the nodes
+// that are not empty.
 func (d *deletion) deleteTrees(ctx context.Context, s *Session, paths []string) error {
 	notEmpty, err := deleteNodes(ctx, s, paths)
 	if err != nil || len(notEmpty) == 0 {
@@ -198,7 +198,7 @@ func (d *deletion) deleteTrees(ctx context.Context, s *Session, paths []string) 
 	return err
 }
 
-// deleteNodes deletes nodes, and returns those that have children.
+// deleteNodes deletes nodes, and returns the nodes that have children.
 func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []string, err error) {
 	remove := func(path string) proto.Request[proto.Nothing] { return proto.Delete(path, AnyVersion) }
 	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {

@@ -15,13 +15,12 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// dial is the library's dialer. It runs on the library's own goroutine, which
-// has nothing else to do meanwhile. The address that the library has from hosts
-// may be of an older list of servers, and is not used.
+// dial is the library's dialer. dial runs on the library's own goroutine, which has
+// nothing else to do meanwhile. dial ignores the library's address, which may come from
+// an older list of servers.
 //
-// When the session is over, the library gets no connection to a server any
-// more, because it would start another session on it. It gets one on which it
-// ends.
+// When the session is over, the library gets no more connections to servers, because it
+// would start another session. It gets a connection on which it shuts down.
 func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	<-s.ready
 	nc, err := s.dialServer(network)
@@ -59,21 +58,19 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 		s.disconnected(err)
 		return nil, err
 	}
-	s.client.now() // the handshake is contact from after a suspension
+	s.client.now() // so that contact by the handshake counts from after a suspension
 	return s.link.Wrap(nc, time.Now().Add(timeout), exchange), nil
 }
 
-// attemptTimeout is how long an attempt to connect may take. It leaves time for
-// every server, and for asking which servers there are, within two thirds of
-// the session timeout: of the granted one, once there is a session to lose.
+// attemptTimeout is how long an attempt to connect may take. It leaves time for every
+// server, and for refreshing the list of servers, within two thirds of the session
+// timeout; once there is a session to lose, of the granted timeout.
 //
-// Until then nothing is lost by waiting, and a slow ensemble may need more: the
-// timeout doubles with each round over the servers that has failed. Otherwise
-// no attempt might ever come to its end, and each of them may leave a session
-// on the servers.
+// Until then, waiting costs nothing, and a slow ensemble may need more time: the
+// timeout doubles with each failed round over the servers. Otherwise every attempt
+// might be cut short, and each could leave a session on the servers.
 //
-// A server that does not answer within longestAttempt will not, however
-// patient the callers are: WithConnectionTimeout may be for ever.
+// longestAttempt limits the timeout, because WithConnectionTimeout may be unlimited.
 func (s *Session) attemptTimeout() time.Duration {
 	shares := s.hosts.Len()
 	if s.client.serverList.ask != nil {
@@ -114,8 +111,8 @@ func (s *Session) nextServer() (string, error) {
 	return s.hosts.take(), nil
 }
 
-// refusedRound notes whether a round over the servers has ended with a refusal,
-// and returns how long to wait before the next one.
+// refusedRound records whether a round over the servers has ended with a refusal, and
+// returns the pause before the next round.
 func (s *Session) refusedRound() time.Duration {
 	pause, begins := s.noteRound()
 	if begins != nil {
@@ -127,8 +124,8 @@ func (s *Session) refusedRound() time.Duration {
 	return pause
 }
 
-// noteRound is roundOver of the client's refusal. If operations begin to fail
-// now, it returns why.
+// noteRound calls roundOver of the client's refusal. If operations must fail from now
+// on, it returns the reason.
 func (s *Session) noteRound() (pause time.Duration, begins error) {
 	c := s.client
 	c.mu.Lock()
@@ -153,7 +150,7 @@ func (s *Session) renewServers() {
 	s.hosts.begin(c.serverList.servers())
 }
 
-// noteAttempt notes which server is tried.
+// noteAttempt records the server of the attempt.
 func (s *Session) noteAttempt(address string) {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
@@ -164,9 +161,9 @@ func (s *Session) noteAttempt(address string) {
 	s.client.attempts.begin(address)
 }
 
-// connect opens a connection, with TLS if that is configured. The error comes
-// from the user's code, which may have got it from another client. So it says
-// nothing of this client's session or credentials.
+// connect opens a connection, with TLS if that is configured. The error comes from user
+// code, which may have received it from another client, so it says nothing about this
+// client's session or credentials.
 func (c *config) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.dial(ctx, network, address)
 	if err == nil {
@@ -181,9 +178,9 @@ func (c *config) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, nil
 }
 
-// unusable returns why a connection that a dialer has returned is of no use. A nil
-// connection would end the process. One that takes no deadlines, as through some
-// tunnels, would hang for ever at a server that is silent.
+// unusable returns the reason why a connection from a dialer cannot be used. A nil
+// connection would crash the process. A connection without deadlines, as through some
+// tunnels, would hang for ever at a silent server.
 func unusable(nc net.Conn) error {
 	if !present(nc) {
 		return errors.New("dialer has returned neither a connection nor an error")
@@ -214,9 +211,8 @@ func handshakeTLS(ctx context.Context, nc net.Conn, address string, cfg *tls.Con
 	return &tlsConn{conn, nc}, nil
 }
 
-// tlsConn is closed without TLS's closing alert. The alert could take seconds
-// if the peer does not read, and adds nothing to ZooKeeper's own request to end
-// the session.
+// tlsConn closes without TLS's closing alert. The alert could take seconds if the peer
+// does not read, and adds nothing to ZooKeeper's own request to end the session.
 type tlsConn struct {
 	*tls.Conn
 	raw net.Conn

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// emitter makes the calls of hooks and of the log handler that no caller is there to
-// make, in the order in which they were posted: state changes, lost locks, changes of
+// emitter calls hooks and the log handler for events outside a caller's goroutine, in
+// the order in which the calls were posted: state changes, lost locks, changes of
 // persistent nodes and caches, and the log of background work. Its goroutine exists
-// only while there is something to call. The package documentation has the rule for the
+// only while there are calls to make. The package documentation has the rule for the
 // user's code.
 type emitter struct {
 	mu    sync.Mutex    // protects the following fields
@@ -16,7 +16,7 @@ type emitter struct {
 	idle  chan struct{} // closed when the last call has returned; nil while there is no goroutine
 }
 
-// post queues a call. It waits for nothing, and may be called with a mutex held.
+// post queues a call. It never blocks, and the caller may hold a mutex.
 func (e *emitter) post(call func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -46,7 +46,7 @@ func (e *emitter) take() (calls []func()) {
 	return calls
 }
 
-// await waits until the last call has returned, but no longer than a time.
+// await waits until the last call has returned, for at most the given time.
 func (e *emitter) await(atMost time.Duration) {
 	e.mu.Lock()
 	idle := e.idle

@@ -14,22 +14,21 @@ const (
 	// closeTimeout is how long Close tries to end the session on the server.
 	closeTimeout = time.Second
 
-	// closeRequestTimeout is how long one server may take at most to answer.
-	// The connection may be dead already.
+	// closeRequestTimeout is the longest time that one server may take to answer. The
+	// connection may already be dead.
 	closeRequestTimeout = closeTimeout / 2
 
-	// minEndTimeout is how long one server may take at least to end a session,
-	// before the next one is asked.
+	// minEndTimeout is the shortest time that one server has to end a session before
+	// the next one is asked.
 	minEndTimeout = 200 * time.Millisecond
 )
 
-// close returns when nothing of the session is left in this process. A session
-// that the client gives up by itself is ended on the server, if one can be
-// reached. A session that was lost is left to the server: its holders have only
-// just been told to stop, and the rest of the timeout is the time they have for
-// that.
+// close returns when no part of the session is left in this process. If the client
+// gives up the session by itself, close ends the session at a server, if one can be
+// reached. A lost session is left to the servers: its holders have only just been asked
+// to stop, and have the rest of the timeout for that.
 func (s *Session) close() {
-	if s.closing.Swap(true) { // no sync.Once: others would wait on a mutex that is held across I/O
+	if s.closing.Swap(true) { // no sync.Once, which would hold a mutex across I/O
 		<-s.gone
 		return
 	}
@@ -41,20 +40,19 @@ func (s *Session) close() {
 	s.link.Close()
 	<-s.lastConn
 	s.conn.Close()
-	for range s.drain { // closed by the library as the last thing it does
+	for range s.drain { // the library closes the channel at its very end
 	}
 	close(s.gone)
 }
 
-// endOnServer ends the session on the server: on the present connection, or if
-// there is none, or it is silent, on one of its own. A session that stays would
-// keep its nodes, and with them others' locks, for its whole timeout. That
-// happens in a rolling restart, in which clients are closed while they have no
-// connection.
+// endOnServer ends the session at a server: on the present connection or, if there is
+// none or it is silent, on a separate connection. Otherwise the session would keep its
+// nodes, and so block locks, for the whole timeout, for example in a rolling restart,
+// when clients are closed while they have no connection.
 //
-// If some nodes are to stay, it deletes the others instead, and leaves the
-// session to the server. Whoever learns that an interruption has ended its work, and
-// says then which nodes stay, may be saying so just now.
+// If some nodes must stay, endOnServer deletes the other nodes and leaves the session
+// to the server. A holder whose work was just ended by an interruption may be calling
+// KeepUntil at this moment.
 func (s *Session) endOnServer() {
 	s.afterFuncs.Wait()
 	kept := s.kept.now()
@@ -68,21 +66,21 @@ func (s *Session) endOnServer() {
 		s.ended.Store(true)
 		return
 	}
-	s.link.Close() // a handshake under way would take the session up again meanwhile
+	s.link.Close() // a handshake under way would resume the session meanwhile
 	if who := s.link.Identity(); who.ID != 0 {
 		s.endSomewhere(ctx, who, kept)
 	}
 }
 
-// timeToDelete returns how long Close may take to delete nodes one by one. Later
-// than the session timeout, the server ends the session by itself.
+// timeToDelete returns how long Close may take to delete nodes one by one, at most the
+// session timeout, after which the server ends the session by itself.
 func (s *Session) timeToDelete(nodes int) time.Duration {
-	const perTimeout = 1000 // a server that answers after 45 ms has time for that many
+	const perTimeout = 1000 // enough for a server that answers within 45 ms
 	return max(closeTimeout, min(closeTimeout*time.Duration(1+nodes/perTimeout), s.Timeout()))
 }
 
-// requestEnd asks for the end of the session on the present connection and
-// reports whether the server has said that it is over.
+// requestEnd asks for the end of the session on the present connection, and reports
+// whether the server has confirmed the end.
 func (s *Session) requestEnd() bool {
 	call := s.link.CloseSession()
 	if call == nil {
@@ -99,8 +97,8 @@ func (s *Session) requestEnd() bool {
 	}
 }
 
-// endSomewhere asks one server after the other to end the session, until one
-// has done it or ctx ends. If some nodes are kept, all others are deleted, and the
+// endSomewhere asks one server after the other to end the session, until one succeeds
+// or ctx ends. If some nodes are kept, endSomewhere deletes all others instead, and the
 // session stays.
 func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept map[string]bool) {
 	for ctx.Err() == nil {
@@ -126,8 +124,7 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept
 	}
 }
 
-// endAt ends a session at one server, which m authenticates the client to unless m is
-// nil.
+// endAt ends a session at one server. Unless m is nil, m authenticates the client.
 func (c *Client) endAt(ctx context.Context, address string, m sasl.Mechanism, e transport.EndSessionOptions) error {
 	dialing, cancel := context.WithTimeout(ctx, e.IOTimeout)
 	defer cancel()
@@ -141,11 +138,11 @@ func (c *Client) endAt(ctx context.Context, address string, m sasl.Mechanism, e 
 	return transport.EndSession(ctx, nc, e)
 }
 
-// endOrphan ends a session that the last attempt to connect has left on its
-// server: granted, but not usable, because the connection ended before its
-// handshake was over. That is so whenever credentials are refused. It does without
-// SASL, which would be refused again. A server that requires authentication of every
-// request keeps the session for its timeout.
+// endOrphan ends a session that the last attempt to connect has left at its server: the
+// session was granted, but the connection ended before the handshake was over, for
+// example because credentials were refused. endOrphan does not use SASL, which would be
+// refused again; a server that requires authentication of every request keeps the
+// session for its timeout.
 func (s *Session) endOrphan() {
 	who, ok := s.link.OrphanedSession()
 	if !ok {

@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// manyEphemerals is how many ephemeral nodes a session may have before the log has a
-// warning. Ending a session is one transaction that names all of them. Servers take
-// about two megabytes for that: with more, a leader's followers leave it one after
-// the other, and a server that has written it down does not start again
-// (ZOOKEEPER-4306).
+// manyEphemerals is how many ephemeral nodes a session may have before the client logs
+// a warning. Ending a session is one transaction that names all its nodes, and servers
+// can process about two megabytes of names: beyond that, followers leave the leader one
+// by one, and a server that has logged the transaction cannot restart (ZOOKEEPER-4306).
 const manyEphemerals = 10_000
 
-// ephemerals is the set of a session's ephemeral nodes, as far as this client has
-// created them and has not deleted them. Beyond manyEphemerals, it counts no more.
+// ephemerals is the set of a session's ephemeral nodes that this client has created and
+// not deleted. It does not grow beyond manyEphemerals.
 type ephemerals struct {
 	mu    sync.Mutex          // protects the following fields
-	paths map[string]struct{} // the servers' names; remove removes one, and add all of more than manyEphemerals
+	paths map[string]struct{} // by the servers' paths; remove removes one, and add drops all beyond manyEphemerals
 	many  bool
 }
 
@@ -52,8 +51,8 @@ func (e *ephemerals) count() int {
 	return len(e.paths)
 }
 
-// nodeGone tells the present session that there is no such node any more. The
-// client does not know the nodes of an earlier session.
+// nodeGone tells the present session that a node no longer exists. The client does not
+// track the nodes of earlier sessions.
 func (c *Client) nodeGone(path string) {
 	c.newest().nodeGone(path)
 }
@@ -62,7 +61,7 @@ func (c *Client) nodeGone(path string) {
 // servers.
 type keptNodes struct {
 	mu    sync.Mutex           // protects the following field
-	until map[string]time.Time // the keys are the servers' paths; remove and takeBack remove them
+	until map[string]time.Time // by the servers' paths; remove and takeBack remove entries
 }
 
 func (k *keptNodes) add(path string, until time.Time) {
@@ -83,7 +82,7 @@ func (k *keptNodes) takeBack(path string, until time.Time) {
 	}
 }
 
-// remove removes a node that does not exist any more.
+// remove removes a node that no longer exists.
 func (k *keptNodes) remove(path string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

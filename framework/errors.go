@@ -14,32 +14,30 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// These errors end operations, sessions and what is built on them. Match them
-// with errors.Is.
+// These errors end operations, sessions, and recipes that depend on sessions. Match
+// them with errors.Is.
 var (
 	// ErrClosed means that the client was closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrNotConnected means that there was no connection for as long as the
-	// connection timeout, or until the context ended; in the latter case the
-	// error matches the context's error, too. The request was not sent.
-	// errors.Is and errors.As find in it why the last attempt to connect
-	// failed, such as syscall.ECONNREFUSED.
+	// ErrNotConnected means that there was no connection for as long as the connection
+	// timeout, or until the context ended; in the latter case the error matches the
+	// context's error, too. The request was not sent. errors.Is and errors.As find the
+	// reason why the last attempt to connect failed, such as syscall.ECONNREFUSED.
 	ErrNotConnected = errors.New("not connected")
 
-	// ErrSessionLost means that the session is over or may be over at any
-	// moment, so that its ephemeral nodes cannot be trusted any more. It is the
-	// cause with which a Session's context ends.
+	// ErrSessionLost means that the session is over or may end at any moment, so its
+	// ephemeral nodes can no longer be trusted. It is the cause of a Session's context.
 	ErrSessionLost = errors.New("session lost")
 
-	// ErrLeftToServers means that no server has said that an ephemeral node is
-	// gone, and that the client has no session any more in which it would ask:
-	// it has given the session up, or was closed without reaching a server. The
-	// servers delete the node by themselves when they end the session. That
-	// takes at most the session timeout, rounded up to their tick, after they
-	// heard from the client last. A new leader grants every session its whole
-	// timeout again, from its election on, and servers without a leader delete
-	// nothing. An open client also deletes the node when it has a connection.
+	// ErrLeftToServers means that no server has confirmed the deletion of an ephemeral
+	// node, and that the client no longer has a session in which it could ask: the
+	// client has given the session up, or was closed without reaching a server. The
+	// servers delete the node when they end the session, at most the session timeout,
+	// rounded up to their tick, after the client's last contact. A new leader grants
+	// every session its whole timeout again, from its election on, and servers without
+	// a leader delete nothing. An open client also deletes the node when it has a
+	// connection.
 	ErrLeftToServers = errors.New("node is left to the servers")
 
 	// ErrSuspended means that the connection was interrupted, where the error
@@ -49,10 +47,10 @@ var (
 	// ErrWatchStopped means that a watch was stopped before it fired.
 	ErrWatchStopped = watches.ErrStopped
 
-	// ErrOutcomeUnknown means that a write was sent, that no answer has told
-	// whether it was applied, and that it may still be applied later. The caller
-	// reads what is there and decides. A request that was never sent is repeated.
-	// What follows a request whose reply was lost depends on the operation:
+	// ErrOutcomeUnknown means that a write was sent, that no answer has shown whether
+	// the write was applied, and that it may still be applied later. The caller must
+	// read the present state and decide. The client repeats a request that was never
+	// sent. What follows a lost reply depends on the operation:
 	//
 	//	operation                                         the reply was lost
 	//	Get, Exists, Children, GetACL, Sync,              repeated
@@ -73,39 +71,38 @@ var (
 	//	  every other Create, ephemeral or not,
 	//	  every other Transaction
 	//
-	// "Repeated" ends with the client's retry policy, with ctx, and with an error
-	// that is no matter of the connection. If the reply to an earlier attempt of
-	// a write was lost, that error matches ErrOutcomeUnknown as well. Every write
-	// is of unknown outcome if ctx ends or the client is closed while the reply
-	// is awaited, and if a server answers that it has failed.
+	// "Repeated" ends with the client's retry policy, with ctx, and with an error that
+	// is not an error of the connection. If the reply to an earlier attempt of a write
+	// was lost, that error also matches ErrOutcomeUnknown. The outcome of any write is
+	// unknown if ctx ends or the client is closed while the reply is awaited, or if a
+	// server answers that it has failed.
 	//
-	// In a later session, a server that has stalled may still apply a request of
-	// the session that was lost. So it may overwrite what a repeated write, or
-	// another client, has written since.
+	// In a later session, a stalled server may still apply a request of the lost
+	// session. That request may overwrite data that a repeated write, or another
+	// client, has written since.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 
-	// ErrRequestTooLarge means that a request was not sent because it is longer
-	// than WithMaxRequestSize allows, which is the servers' own limit unless
-	// set otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
+	// ErrRequestTooLarge means that a request was not sent because it is longer than
+	// WithMaxRequestSize allows, which is the servers' own limit unless set otherwise.
+	// The error also matches zk.ErrShortBuffer, go-zookeeper's error for this case.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 
-	// ErrAnswerTooLarge means that the server has answered, and that the answer
-	// is longer than 64 MiB: a listing of very many children, most likely.
+	// ErrAnswerTooLarge means that the server's answer is longer than 64 MiB, most
+	// likely a listing of very many children.
 	ErrAnswerTooLarge = errors.New("answer too large")
 )
 
-// OpError is the error of every operation of a Client. errors.Is finds the
-// zk.Err value, the context's error and its cause, or one of the errors above in
-// it. A context may have been ended with the error of another call as its cause:
-// see ServerCode.
+// OpError is the error of every operation of a Client. errors.Is finds the zk.Err
+// value, the context's error and its cause, or one of the errors above. The cause of a
+// context may be the error of another call: see ServerCode.
 type OpError struct {
 	Op   string // such as "create"
-	Path string // the caller's, without the chroot and the namespace; for "session" and "connect", the servers
+	Path string // the caller's path, without chroot and namespace; for "session" and "connect", the servers
 	Err  error
 }
 
-// Error returns a text such as: create /locks/a: zk: node already exists. A
-// path that cannot be printed is quoted, and an empty one is left out.
+// Error returns a text such as: create /locks/a: zk: node already exists. A path that
+// cannot be printed is quoted, and an empty path is omitted.
 func (e *OpError) Error() string {
 	if e.Path == "" {
 		return e.Op + ": " + e.Err.Error()
@@ -116,33 +113,33 @@ func (e *OpError) Error() string {
 // Unwrap returns Err.
 func (e *OpError) Unwrap() error { return e.Err }
 
-// HangUpError says that connections end, one after the other, while the same
-// long request is in flight, and that other requests are answered in between. A
-// server ends the connection without an answer when a request is longer than its
-// jute.maxbuffer. The *OpError around it names the operation and the path. A write
-// may have been carried out all the same, and matches ErrOutcomeUnknown then.
+// HangUpError means that several connections in a row have ended while the same long
+// request was in flight, although other requests were answered in between. A server
+// ends the connection without an answer when a request is longer than its
+// jute.maxbuffer. The wrapping *OpError names the operation and the path. A write may
+// still have been carried out; its error then matches ErrOutcomeUnknown.
 type HangUpError struct {
-	Size int // of the request, in bytes
-	Ends int // how many connections in a row
+	Size int // the size of the request, in bytes
+	Ends int // how many connections in a row have ended
 }
 
-// Error returns the length of the request, and asks about the servers' limit.
+// Error returns a text with the length of the request and a hint at the servers' limit.
 func (e *HangUpError) Error() string {
 	return fmt.Sprintf("the last %d connections have ended with this request of %d bytes in flight: "+
 		"is jute.maxbuffer of the servers lower than that?", e.Ends, e.Size)
 }
 
-// Is reports whether target is a *HangUpError, whatever its fields.
+// Is reports whether target is a *HangUpError with any fields.
 func (e *HangUpError) Is(target error) bool {
 	_, ok := target.(*HangUpError)
 	return ok
 }
 
-// These errors are parts of others.
+// These errors are parts of other errors.
 var (
-	errNotSent         = errors.New("request not sent")                           // a context had ended before
+	errNotSent         = errors.New("request not sent")                           // because a context had ended
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
-	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
+	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not sent
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 
@@ -156,7 +153,7 @@ type ServerError struct {
 	Code int32 // see ZooKeeper's KeeperException.Code
 }
 
-// serverErrors names the codes that go-zookeeper does not.
+// serverErrors names the codes without a name in go-zookeeper.
 var serverErrors = map[int32]string{
 	proto.CodeSystemError:             "system error",
 	proto.CodeRuntimeInconsistency:    "runtime inconsistency",
@@ -207,12 +204,11 @@ var libraryErrors = map[int32]error{
 	proto.CodeReconfigDisabled:        zk.ErrReconfigDisabled,
 }
 
-// ServerCode returns the code of the server's answer that an error is about, as
-// in ZooKeeper's KeeperException.Code, and false if it is about none. Of an error
-// about several answers, it is the first one in the order of errors.Is. A
-// *ConfigError has the code with which a server would have answered. Unlike
-// errors.Is, it does not take an error that was the cause of the caller's
-// context for an answer.
+// ServerCode returns the code of the server's answer that has caused an error, as in
+// ZooKeeper's KeeperException.Code, and false if no answer has caused it. If an error
+// wraps several answers, ServerCode returns the first code in the order of errors.Is. A
+// *ConfigError has the code with which a server would have answered. Unlike errors.Is,
+// ServerCode does not take the cause of the caller's context for an answer.
 func ServerCode(err error) (code int32, ok bool) {
 	reason.Find(err, func(part error) bool {
 		code, ok = codeOf(part)
@@ -221,7 +217,7 @@ func ServerCode(err error) (code int32, ok bool) {
 	return code, ok
 }
 
-// codeOf returns the code of an answer. It does not look at what an error wraps.
+// codeOf returns the code of an answer. It ignores wrapped errors.
 func codeOf(part any) (code int32, ok bool) {
 	switch e := part.(type) {
 	case *ServerError:
@@ -245,8 +241,7 @@ func errorOf(code int32) error {
 	return &ServerError{Code: code}
 }
 
-// ErrUnimplemented is the answer of a server that does not know the request, which
-// a later version of ZooKeeper does.
+// ErrUnimplemented is the answer of a server whose version lacks the request.
 var ErrUnimplemented error = &ServerError{Code: proto.CodeUnimplemented}
 
 var errThrottled = &ServerError{Code: proto.CodeThrottled} // not carried out
@@ -255,18 +250,18 @@ func notSent(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", errNotSent, reason.OfContext(ctx))
 }
 
-// ConfigError says which argument or option cannot be used, and why. New and
-// every operation return it for a nil option and for a value that has no
-// meaning: it is never a panic, and never ignored. The recipes return it, too.
+// ConfigError names an argument or option that cannot be used, and the reason. New,
+// every operation and the recipes return a ConfigError for a nil option and for an
+// invalid value; they never panic and never ignore the value.
 //
-// errors.Is finds zk.ErrBadArguments in it. In one about an access control list
-// it also finds zk.ErrInvalidACL, and in one about a mode zk.ErrInvalidFlags.
+// A ConfigError matches zk.ErrBadArguments. For an access control list it also matches
+// zk.ErrInvalidACL, and for a mode zk.ErrInvalidFlags.
 type ConfigError struct {
 	Name   string // such as "session timeout"
 	Value  string
 	Reason string
 
-	kind error // what errors.Is finds beside zk.ErrBadArguments, or nil
+	kind error // a second error that it matches, or nil
 }
 
 // Error returns a sentence such as: invalid session timeout "0s":
@@ -291,7 +286,7 @@ func badArgument(name, value, reason string) *ConfigError {
 	return &ConfigError{Name: name, Value: value, Reason: reason}
 }
 
-// isNil is the error of an argument that must not be nil.
+// isNil returns the error of an argument that must not be nil.
 func isNil(name string) *ConfigError {
 	return badArgument(name, "nil", "must not be nil")
 }
@@ -301,7 +296,7 @@ func invalid(kind error, name, value, reason string) *ConfigError {
 	return &ConfigError{name, value, reason, kind}
 }
 
-// apply calls the options of an operation. One that is nil is an error.
+// apply calls the options of an operation. A nil option is an error.
 func apply[T any, O ~func(*T)](to *T, opts []O) error {
 	for _, opt := range opts {
 		if opt == nil {
@@ -312,8 +307,8 @@ func apply[T any, O ~func(*T)](to *T, opts []O) error {
 	return nil
 }
 
-// present reports whether an interface holds something that can be called:
-// neither nothing nor a nil pointer, whose methods would panic.
+// present reports whether an interface value can be called: it is neither nil nor a nil
+// pointer, whose methods would panic.
 func present(v any) bool {
 	if v == nil {
 		return false
@@ -326,8 +321,8 @@ func present(v any) bool {
 	}
 }
 
-// connectError is the end of a wait for a connection, with the reasons for that
-// as far as they are known. They may be old.
+// connectError is the error of a wait for a connection, with the known reasons, which
+// may be old.
 type connectError struct {
 	ended   error
 	attempt error // why the last attempt to connect failed, or nil
@@ -336,7 +331,8 @@ type connectError struct {
 
 func (e *connectError) Error() string { return e.ended.Error() + " (" + e.reasons + ")" }
 
-// Unwrap returns how the wait ended, and then why there was no connection.
+// Unwrap returns the error that ended the wait, and then the reason for the missing
+// connection.
 func (e *connectError) Unwrap() []error {
 	if e.attempt == nil {
 		return []error{e.ended}
@@ -344,11 +340,10 @@ func (e *connectError) Unwrap() []error {
 	return []error{e.ended, reason.Foreign(attemptError{e.attempt})}
 }
 
-// attemptError lets errors.Is and errors.As find in an operation's error why an
-// attempt to connect failed, such as syscall.ECONNREFUSED. It hides every error
-// that would say something about the operation. Above all, a dial that took too
-// long matches context.DeadlineExceeded, and that was not the caller's
-// deadline.
+// attemptError lets errors.Is and errors.As find the reason for a failed attempt to
+// connect, such as syscall.ECONNREFUSED, in an operation's error. It hides every error
+// that could be mistaken for an error of the operation. In particular, a dial that
+// timed out matches context.DeadlineExceeded, but that was not the caller's deadline.
 type attemptError struct{ err error }
 
 func (e attemptError) Error() string { return e.err.Error() }

@@ -17,23 +17,23 @@ import (
 // hangUps counts, for each request, the connections of a session that have ended while
 // the request was in flight. Whenever the client repeats such a request, the end of the
 // connection interrupts all other requests. An end counts only if the connection had
-// held before the request was sent: a network that breaks all the time says nothing
-// about a request. So a request that was in flight at two ends in a row is not sent
-// before the connection has held. An answer to the request ends the count.
+// been stable before the request was sent, because an unstable network says nothing
+// about a request. So after two such ends in a row, the client sends the request only
+// once the connection has been stable. An answer to the request ends the count.
 //
-// A long request fails when it was in flight at three such ends in a row, and other
-// requests were answered in between. A short request pauses for longer each time, and
-// this count never makes it fail. A request that makes a protected node does not fail
-// either: its caller relies on the client to find the node.
+// A long request fails if it was in flight at three such ends in a row and other
+// requests were answered in between. A short request only pauses longer each time, and
+// never fails because of this count. A request that creates a protected node does not
+// fail either, because its caller relies on the client to find the node.
 type hangUps struct {
 	some atomic.Bool // byRequest is not empty; saves the lock
 
 	mu        sync.Mutex                // protects the following field
-	byRequest map[countedRequest]hangUp // an answer removes a request; requestsInMind of them make room for others
+	byRequest map[countedRequest]hangUp // an answer removes a request; at most requestsInMind are kept
 }
 
-// countedRequest is what the attempts at the same operation have in common. Long
-// requests are counted apart: they are not to blame for the ends with short ones.
+// countedRequest identifies the attempts of the same operation. Long requests are
+// counted separately, because they are not to blame for the ends with short ones.
 type countedRequest struct {
 	op, path string
 	long     bool
@@ -41,10 +41,10 @@ type countedRequest struct {
 
 type hangUp struct {
 	ends       int       // connections in a row that have ended with the request in flight
-	counted    int       // how many of them had held
-	served     int       // how often others were answered from one end that counts to the next
-	answers    int       // of the session, at the last end that counts
-	connection time.Time // when the last one was established; several callers may make the same request
+	counted    int       // how many of these connections had been stable
+	served     int       // how often other requests were answered between two ends that count
+	answers    int       // the session's answers at the last end that counts
+	connection time.Time // when the last connection was established; several callers may make the same request
 	resume     time.Time // the end of the pause
 }
 
@@ -55,8 +55,8 @@ const (
 	requestsInMind = 1024
 )
 
-// await waits until the request may be sent, but not longer than to the end of ctx, the
-// session, or the connection of insider.Client.WhileConnected.
+// await waits until the request may be sent, or until ctx, the session, or the
+// connection of insider.Client.WhileConnected ends.
 func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRequest) error {
 	if !h.some.Load() {
 		return nil
@@ -64,7 +64,7 @@ func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRe
 	held, connected := s.link.Held()
 	h.mu.Lock()
 	short := h.byRequest[r]
-	r.long = true // perhaps: the length is known when the request is sent
+	r.long = true // a guess: the length is known only when the request is sent
 	long := h.byRequest[r]
 	h.mu.Unlock()
 	left, ends := max(time.Until(short.resume), time.Until(long.resume)), max(short.ends, long.ends)

@@ -11,14 +11,14 @@ import (
 )
 
 // HookKind is a kind of event that a recipe reports to the hooks of a client. T is the
-// interface of the hooks that receive the event, with one method. HookKind is for
-// authors of recipes, who keep it in a variable of their package:
+// interface of the hooks that receive the event, with one method. Authors of recipes
+// keep a HookKind in a package variable:
 //
 //	var hookStarted = framework.NewHookKind[HookNodeStarted]()
 type HookKind[T any] struct{ kind hooks.Kind[T] }
 
-// NewHookKind makes a kind of event known. New returns an error for a hook that has a
-// method for none of the kinds that are known by then.
+// NewHookKind makes a kind of event known. New returns an error for a hook without a
+// method for any known kind.
 func NewHookKind[T any]() HookKind[T] { return HookKind[T]{hooks.Register[T]()} }
 
 // Of returns the client's hooks that receive this kind of event, in the order of
@@ -49,7 +49,7 @@ func hookFault(h clienttrace.Hook) error {
 	return nil
 }
 
-// told is run for a client with hooks.
+// told is run with calls of the client's hooks.
 func (c *Client) told(ctx context.Context, op, path string, w writing, try attempt) error {
 	end := clienttrace.OperationEnd{Operation: clienttrace.Operation{Name: op, Path: path, Chroot: c.chroot}, Start: time.Now()}
 	for _, h := range hookStartOperation.Of(c) {

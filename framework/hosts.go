@@ -8,25 +8,23 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// hosts hands out the servers in rounds: each of them once, in an order that
-// was shuffled, so that clients spread over the ensemble. It is the
-// zk.HostProvider of one session. The library asks it with a lock held, so that
-// it must not wait; dial does that, asks for the list of servers, and takes the
-// next of them.
+// hosts hands out the servers in rounds: each server once, in random order, so that
+// clients spread over the ensemble. It is the zk.HostProvider of one session. The
+// library calls hosts with a lock held, so hosts must not block; dial waits, refreshes
+// the list of servers, and takes the next one.
 type hosts struct {
 	mu          sync.Mutex // protects the following fields
 	servers     []string   // never empty
 	next        int        // index of the server to try next
 	tried       int        // servers in this round
-	failed      bool       // no connection has been of use since the round before
+	failed      bool       // no connection has been usable since the previous round
 	rounds      int        // how many have failed
 	connectedAt time.Time  // the last successful handshake, if no attempt has followed it
 	pauses      backoff.BackOff
 }
 
-// Between rounds over all servers the pauses grow from the shortest to the
-// longest. The longest is short enough to come back several times within a
-// common session timeout.
+// Between rounds over all servers, the pauses grow from the shortest to the longest.
+// The longest pause is short enough for several rounds within a common session timeout.
 const (
 	shortestRoundPause = 50 * time.Millisecond
 	longestRoundPause  = time.Second
@@ -50,8 +48,8 @@ func newHosts(servers []string) *hosts {
 	}
 }
 
-// Init is called by the library with its own list of the servers, which is not
-// needed: names are resolved by each dial.
+// The library calls Init with its own list of the servers, which Init ignores, because
+// each dial resolves names.
 func (h *hosts) Init([]string) error { return nil }
 
 // Len returns the number of servers.
@@ -61,16 +59,16 @@ func (h *hosts) Len() int {
 	return len(h.servers)
 }
 
-// Next returns the server that will be tried, unless the list is renewed
-// before. The library is never told to start over: it would pause for a second
-// then, and pausing is up to dial.
+// Next returns the next server, unless the list is refreshed first. startOver is always
+// false: if it were true, the library would pause for a second, but only dial should
+// pause.
 func (h *hosts) Next() (server string, startOver bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.servers[h.next], false
 }
 
-// Connected is called by the library after a successful handshake.
+// The library calls Connected after a successful handshake.
 func (h *hosts) Connected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,16 +103,16 @@ func (h *hosts) judgeLastConnection() {
 	h.connectedAt = time.Time{}
 }
 
-// failures returns how many rounds over all servers have failed. It matters
-// until there is a session.
+// failures returns how many rounds over all servers have failed. The number matters
+// only until there is a session.
 func (h *hosts) failures() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.rounds
 }
 
-// begin starts a round. If the servers are the same as before, it goes on in
-// their order, so that the server that has just failed comes last.
+// begin starts a round. If the servers have not changed, begin keeps their order, so
+// the server that has just failed comes last.
 func (h *hosts) begin(servers []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

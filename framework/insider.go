@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// insiderClient is a client as the recipes of this module see it. Package insider has the
-// contract of its methods.
+// insiderClient has the additional methods for the recipes of this module. Package
+// insider has their contract.
 type insiderClient struct{ *Client }
 
 func init() { insider.Register(insiderOf, withSuspendClock) }
@@ -46,7 +46,7 @@ func (c insiderClient) Watches() int {
 
 func (c insiderClient) KeepUntil(session int64, path string, until time.Time) (takeBack func()) {
 	s := c.newest()
-	if s == nil || s.ID() != session { // Close leaves a session that is over to the servers
+	if s == nil || s.ID() != session { // Close leaves an ended session to the servers
 		return func() {}
 	}
 	path = c.full(path)
@@ -140,16 +140,16 @@ func (c whileConnected) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// errReconnected is for an operation that is cut off when there is another
+// errReconnected is the error of an operation that is cut off when there is another
 // connection.
 var errReconnected = fmt.Errorf("%w by the connection that the operation depends on", ErrNotConnected)
 
-// connectionKey is the key of the connection whose end an operation does not
+// connectionKey is the context key of the connection whose end an operation must not
 // survive, for each client. The value is a context that ends with the connection.
 type connectionKey struct{ *core }
 
-// connectionOf returns the connection whose end an operation with ctx does not
-// survive, or nil.
+// connectionOf returns the connection whose end an operation with ctx must not survive,
+// or nil.
 func (c *core) connectionOf(ctx context.Context) context.Context {
 	connection, _ := ctx.Value(connectionKey{c}).(context.Context)
 	return connection

@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// logState writes a line for a transition.
+// logState logs a transition.
 func (cfg *config) logState(change clienttrace.StateChange) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
@@ -30,7 +30,7 @@ func (cfg *config) logState(change clienttrace.StateChange) {
 	cfg.logger.LogAttrs(context.Background(), level, "zookeeper connection state changed", attrs...)
 }
 
-// libraryLogger passes the library's messages on.
+// libraryLogger passes on the library's messages.
 type libraryLogger struct{ *core }
 
 // Printf implements zk.Logger.
@@ -45,8 +45,8 @@ func (c *core) logOutage(lasted time.Duration, attempt error) {
 		slog.Duration(semconv.OutageDuration, lasted), slog.Any(semconv.Cause, attempt))
 }
 
-// logLater has the emitter write a line. It is for background work, and for callers
-// with a mutex held. A caller's own goroutine writes its lines itself.
+// logLater makes the emitter write a line. Background work and callers with a mutex
+// held use logLater; other callers write their lines directly.
 func (c *core) logLater(level slog.Level, line string, attrs ...slog.Attr) {
 	if c.hasLog() {
 		c.emitter.post(func() { c.cfg.logger.LogAttrs(context.Background(), level, line, attrs...) })

@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 )
 
-// clientLabel is the label of a client's goroutines, and of the contexts that
-// its dialer gets. It says which client that is, and where it was made. A client
-// that was not closed is found by it: in a profile of goroutines, in traces with
-// GODEBUG=tracebacklabels=1, and by package testing/zktest, which names it before
-// a bubble of testing/synctest panics. Each client has another one, by its number:
-// zktest looks for goroutines that have it.
+// clientLabel is the label of a client's goroutines, and of the contexts that its
+// dialer gets. Its value names the client and the place of its creation. The label
+// identifies a client that was not closed: in a profile of goroutines, in traces with
+// GODEBUG=tracebacklabels=1, and for package testing/zktest, which names the client
+// before a bubble of testing/synctest panics. A number makes the value unique, so
+// zktest can search for the client's goroutines.
 const clientLabel = "curator.client"
 
 // clientsMade counts the clients of the process.
@@ -27,7 +27,7 @@ func labelled(ctx context.Context, serviceName, addresses string) context.Contex
 		fmt.Sprintf("%s at %s, number %d, made in %s", serviceName, addresses, clientsMade.Add(1), callers())))
 }
 
-// maxCallers is enough to see past functions that make a client for a test.
+// maxCallers is enough to see past helpers that create a client for a test.
 const maxCallers = 3
 
 // callers returns the places in the program from which this package was called,
@@ -51,8 +51,8 @@ func callers() string {
 	return strings.Join(places, ", called in ")
 }
 
-// isOurs reports whether a frame is of this package or of curatortest, and not
-// of their tests.
+// isOurs reports whether a frame belongs to this package or to curatortest, except
+// their tests.
 func isOurs(f runtime.Frame) bool {
 	if strings.HasSuffix(f.File, "_test.go") {
 		return false

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// do runs an operation. All operations come this way: it checks the path, and
-// tells the hooks. The write is nil for an operation that changes nothing.
+// do runs an operation. Every operation calls do, which checks the path and calls the
+// hooks. The write is nil for an operation that changes nothing.
 func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt) error {
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
@@ -26,8 +26,8 @@ func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt
 	return c.run(ctx, op, path, w, try)
 }
 
-// read runs an operation of one request that changes nothing, so that every
-// attempt is as good as the first.
+// read runs an operation of one request that changes nothing, so it can be repeated
+// without harm.
 func read[T any](ctx context.Context, c *Client, op, path string, q proto.Request[T]) (T, error) {
 	var v T
 	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) (err error) {
@@ -83,7 +83,7 @@ func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []
 	return nodes, answer.Zxid, nil
 }
 
-// attempt is one try of an operation, in the session that is connected then.
+// attempt is one try of an operation, in the session that is connected at the time.
 type attempt func(ctx context.Context, s *Session) error
 
 // writing is a write as the retry loop sees it.
@@ -91,15 +91,15 @@ type writing interface {
 	// inDoubt returns the session of a request whose outcome is unknown, or nil.
 	inDoubt() *Session
 
-	// mayBeApplied reports, after the last attempt has failed with an error,
-	// whether something may have been changed all the same.
+	// mayBeApplied reports, after the last attempt has failed with an error, whether
+	// the operation may still have changed something.
 	mayBeApplied(err error) bool
 }
 
 // run runs an operation in the client's retry loop.
 func (c *Client) run(ctx context.Context, op, path string, w writing, try attempt) error {
 	var last lastError
-	var begunIn *Session // the session in which the first attempt has sent its request already, or nil
+	var begunIn *Session // the session in which the first attempt was already sent, or nil
 	if w != nil {
 		begunIn = w.inDoubt()
 	}
@@ -137,7 +137,8 @@ func (c *Client) run(ctx context.Context, op, path string, w writing, try attemp
 	return &OpError{op, path, err}
 }
 
-// sessionFor returns the session for an attempt, when the request may be sent.
+// sessionFor waits until the request may be sent, and returns the session for the
+// attempt.
 func (c *Client) sessionFor(ctx, end context.Context, request countedRequest) (*Session, error) {
 	s, err := c.connectedSession(ctx)
 	if err == nil {
@@ -159,8 +160,8 @@ func (c *Client) policy(ctx, end context.Context) retry.Policy {
 	}
 }
 
-// stoppable is a policy that gives up its pauses when stop is closed; retry.Do
-// looks for the method.
+// stoppable is a policy whose pauses end when stop is closed; retry.Do recognises the
+// method.
 type stoppable struct {
 	retry.Policy
 	stop <-chan struct{}
@@ -169,8 +170,8 @@ type stoppable struct {
 func (s stoppable) Stop() <-chan struct{} { return s.stop }
 
 // connectedSession returns the present session, or waits for one as long as the
-// connection timeout allows. It has none for a caller who is cut off, also if
-// there is another connection by now.
+// connection timeout allows. It returns no session to a caller that is cut off (see
+// isCutOff), even if there is another connection by now.
 func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 	if ctx.Err() == nil {
 		s, _, _ := c.sessionNow()
@@ -214,9 +215,9 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 	}
 }
 
-// sessionNow returns the session if it is connected. Else it returns nil, a
-// channel that is closed at the next transition, and one that is closed while
-// servers refuse our credentials.
+// sessionNow returns the session if it is connected. Otherwise it returns nil, a
+// channel that is closed at the next transition, and a channel that is closed while
+// servers refuse the client's credentials.
 func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -226,15 +227,15 @@ func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	return nil, c.last.Done(), c.refusal.signal
 }
 
-// write is a call that changes something on the server, through all of its
-// attempts. Every operation that writes is one of these, with:
+// write is a call that changes something on the server, through all its attempts. Every
+// writing operation is a write, with:
 //
 //   - send, the request that makes the change;
-//   - onLostReply, and resolve if the outcome can be looked up;
+//   - onLostReply, and resolve if the outcome can be found out;
 //   - attempt, if one attempt takes more than that request.
 //
-// These are method expressions of the type C, such as *creation. Unlike functions that
-// are bound to one call, they need no memory.
+// The functions are method expressions of the type C, such as *creation. Unlike
+// closures, they need no memory.
 //
 // A new operation needs no loop: the client's retry loop calls try.
 type write[C, T any] struct {
@@ -243,16 +244,16 @@ type write[C, T any] struct {
 	// send makes the request that changes something, once.
 	send func(of C, ctx context.Context, s *Session) (T, error)
 
-	// onLostReply says what follows a request whose outcome is unknown.
+	// onLostReply decides what follows a request whose outcome is unknown.
 	onLostReply lostReply
 
-	// resolve finds out whether such a request was applied. It returns the
-	// result if it was. If it was not, the request is made again. An error ends
-	// the attempt, and leaves the outcome unknown.
+	// resolve finds out whether such a request was applied. If it was, resolve returns
+	// the result. Otherwise the request is repeated. An error ends the attempt, and
+	// leaves the outcome unknown.
 	resolve func(of C, ctx context.Context, s *Session) (v T, applied bool, err error)
 
-	// attempt makes one attempt of several requests, among them calls of
-	// request. If it is nil, an attempt is one call of request.
+	// attempt makes one attempt of several requests, which may call request. If attempt
+	// is nil, an attempt is one call of request.
 	attempt func(of C, ctx context.Context, s *Session) (T, error)
 
 	// partly reports whether a call that fails with an error may have changed
@@ -263,25 +264,25 @@ type write[C, T any] struct {
 	doubt *Session
 }
 
-// lostReply says what a write does when the reply to its request is lost, and
-// with it the outcome. ErrOutcomeUnknown has the table of which write does what.
+// lostReply is the behaviour of a write after the reply to its request was lost.
+// ErrOutcomeUnknown has the table of all writes.
 type lostReply int
 
 const (
-	// giveUp fails with ErrOutcomeUnknown at once: nothing tells the outcome.
+	// giveUp fails with ErrOutcomeUnknown at once, because the outcome cannot be found
+	// out.
 	giveUp lostReply = iota
 
-	// sendAgain makes the request again: applying it twice does no harm. If no
+	// sendAgain repeats the request, because applying it twice does no harm. If no
 	// later attempt succeeds, the call fails with ErrOutcomeUnknown.
 	sendAgain
 
 	// lookUp resolves the outcome before anything else, by the unique name of a
-	// protected node. If it cannot be resolved, the call fails with
-	// ErrOutcomeUnknown.
+	// protected node. If that fails, the call fails with ErrOutcomeUnknown.
 	lookUp
 
-	// changesNothing is for a request that only reads, after all. It is made
-	// again, and its outcome does not matter.
+	// changesNothing is for a request that turns out to only read. It is repeated, and
+	// its outcome does not matter.
 	changesNothing
 )
 
@@ -289,10 +290,10 @@ const (
 // node's versions are negative after 2^31 writes.
 const AnyVersion int32 = -1
 
-// ofVersion returns what a write that asks for a version does about a lost
-// reply. The write is repeated only if it asks for none. With a version, no read
-// tells the outcome: another client may have written the same data, and a
-// deleted node that was re-created has the old version again.
+// ofVersion returns the behaviour of a versioned write after a lost reply. The write is
+// repeated only for AnyVersion. With a version, no read shows the outcome: another
+// client may have written the same data, and a re-created node may have the old version
+// again.
 func ofVersion(version int32) lostReply {
 	if version == AnyVersion {
 		return sendAgain
@@ -300,8 +301,8 @@ func ofVersion(version int32) lostReply {
 	return giveUp
 }
 
-// do runs the operation in the client's retry loop. If the outcome of a request is
-// unknown already, the first attempt is about that request, in its session.
+// do runs the operation in the client's retry loop. If the outcome of an earlier
+// request is already unknown, the first attempt concerns that request, in its session.
 func (w *write[C, T]) do(ctx context.Context, c *Client, op, path string) (T, error) {
 	var v T
 	err := c.do(ctx, op, path, w, func(ctx context.Context, s *Session) (err error) {
@@ -311,8 +312,8 @@ func (w *write[C, T]) do(ctx context.Context, c *Client, op, path string) (T, er
 	return v, err
 }
 
-// try makes one attempt. If the outcome of an earlier one is unknown and can be
-// looked up, it does that first.
+// try makes one attempt. If the outcome of an earlier attempt is unknown and can be
+// found out, try does that first.
 func (w *write[C, T]) try(ctx context.Context, s *Session) (T, error) {
 	if w.doubt != nil && w.onLostReply == lookUp {
 		v, applied, err := w.resolve(w.of, ctx, s)
@@ -327,15 +328,15 @@ func (w *write[C, T]) try(ctx context.Context, s *Session) (T, error) {
 	return w.request(ctx, s)
 }
 
-// request makes the request that changes something, and notes whether its
-// outcome is unknown.
+// request makes the request that changes something, and records whether its outcome is
+// unknown.
 func (w *write[C, T]) request(ctx context.Context, s *Session) (T, error) {
 	v, err := w.send(w.of, ctx, s)
 	return v, w.noteOutcome(s, err)
 }
 
-// noteOutcome notes whether the outcome of a request with this error is unknown.
-// It returns the error, which matches ErrOutcomeUnknown if the write gives up.
+// noteOutcome records whether the outcome of a request with this error is unknown. It
+// returns the error, which matches ErrOutcomeUnknown if the write gives up.
 func (w *write[C, T]) noteOutcome(s *Session, err error) error {
 	var failed *TxnError // nothing was applied, whatever the error of the operation
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Option configures a Client. Which option is for what:
+// Option configures a Client. The options by purpose:
 //
 //   - How soon a crashed process frees its locks: [WithSessionTimeout].
 //   - How long operations wait and try: [WithConnectionTimeout], [WithRetry].
@@ -20,13 +20,13 @@ import (
 //     [WithStrictContact].
 //   - Which servers, and how to reach them: [WithServers] with [ResolveDNS],
 //     [WithDialer] and [WithTLS].
-//   - Rights: [WithAuth] and [WithSASL] say who the client is, [WithACLProvider] who
-//     may do what to its nodes. By default everybody may do everything.
-//   - What goes on inside: [WithLogger] and [WithHooks]. Without them, and
-//     without a reader of [Client.States], an outage is silent.
-//   - Lost replies, which are matters of single operations: [WithProtection],
-//     [WithOverwrite] and [WithIdempotence] for a create, [WithGuarantee] for a
-//     delete. [ErrOutcomeUnknown] has the whole table.
+//   - Rights: [WithAuth] and [WithSASL] authenticate the client, and [WithACLProvider]
+//     restricts access to its nodes. By default, everyone may do everything.
+//   - Observability: [WithLogger] and [WithHooks]. Without them, and without a reader
+//     of [Client.States], an outage is silent.
+//   - Lost replies, which concern single operations: [WithProtection], [WithOverwrite]
+//     and [WithIdempotence] for a create, [WithGuarantee] for a delete.
+//     [ErrOutcomeUnknown] has the whole table.
 type Option func(*config)
 
 // WithSessionTimeout sets how long the server keeps the session, and with it
@@ -34,34 +34,34 @@ type Option func(*config)
 // negotiate another value: by default it allows 2 to 20 of its ticks. The
 // default is 15 seconds; less than 10 milliseconds is an error.
 //
-// A crashed holder blocks its lock for this long. A shorter timeout frees locks
-// sooner and loses more sessions to pauses of the process or of the network.
+// A crashed holder blocks its lock for this long. A shorter timeout frees locks sooner
+// but makes GC and network pauses more likely to cost you the session.
 func WithSessionTimeout(d time.Duration) Option {
 	return func(c *config) { c.sessionTimeout = d }
 }
 
-// WithConnectionTimeout sets how long an operation waits for a connection
-// before it fails with ErrNotConnected. The default is 15 seconds. The
-// operation's context ends the wait sooner. math.MaxInt64 leaves it to that.
+// WithConnectionTimeout sets how long an operation waits for a connection before it
+// fails with ErrNotConnected. The default is 15 seconds. The operation's context may
+// end the wait sooner. With math.MaxInt64, only the context ends the wait.
 func WithConnectionTimeout(d time.Duration) Option {
 	return func(c *config) { c.connectionTimeout = d }
 }
 
-// WithDialer sets how connections are made, for proxies or tests. The default
-// is a net.Dialer, which resolves names anew for each attempt. The dialer must
+// WithDialer sets the function that opens connections, for proxies or tests. The
+// default is a net.Dialer, which resolves names anew for each attempt. The dialer must
 // return soon after its context ends; see DialFunc.
 func WithDialer(dial DialFunc) Option {
 	return func(c *config) { c.dial = dial }
 }
 
-// WithRetry sets how operations that failed for want of a connection are tried
-// again. The default is retry.Exponential(100 ms, 2 s, 5).
+// WithRetry sets how operations are retried that failed for lack of a connection. The
+// default is retry.Exponential(100 ms, 2 s, 5).
 func WithRetry(p retry.Policy) Option {
 	return func(c *config) { c.retry = p }
 }
 
-// WithErrorPolicy says in which states recipes must consider their locks lost.
-// The default is state.SessionPolicy.
+// WithErrorPolicy sets the states in which recipes must consider their locks lost. The
+// default is state.SessionPolicy.
 func WithErrorPolicy(p state.ErrorPolicy) Option {
 	return func(c *config) { c.policy = p }
 }
@@ -78,9 +78,9 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 // it), "server.address", "server.port", and "curator.cause", if there is one;
 // see StateChange. Package tracing uses the same names for attributes of spans.
 //
-// An outage that lasts longer than the session timeout has one more line, at
-// level Warn. The attribute "curator.outage.duration" says how long the outage
-// has lasted, and "curator.cause" why the last attempt to connect failed.
+// An outage that lasts longer than the session timeout has one more line, at level
+// Warn. The attribute "curator.outage.duration" is the duration so far, and
+// "curator.cause" is the reason why the last attempt to connect failed.
 //
 // A caller's goroutine writes its own lines. The client's emitter writes the lines of
 // background work, in their order. The section "Your code" of the package documentation
@@ -89,15 +89,14 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
 
-// WithHooks adds hooks, which are called for what happens in the client and in its
-// recipes: see clienttrace.Hook. Any number of them may be given, in one or more
-// options, and each is called for every event for which it has a method. They are
-// called in the order in which they are given. The default is none, which costs
-// nothing.
+// WithHooks adds hooks for the events of the client and its recipes: see
+// clienttrace.Hook. Any number of hooks may be given, in one or more options. Each hook
+// is called for every event for which it has a method, in the order of the options. By
+// default there are no hooks, which costs nothing.
 //
-// If a hook has a method Err() error, New returns the error of that method. The
-// hook of tracing.New has one for options that it cannot use. A hook that is
-// nil, or has no method for an event, is an error of New, too.
+// If a hook has a method Err() error, New returns its error; tracing.New uses that for
+// invalid options. New also returns an error for a nil hook, and for a hook without a
+// method for any event.
 func WithHooks(h ...clienttrace.Hook) Option {
 	return func(c *config) {
 		for _, hook := range h {
@@ -107,10 +106,10 @@ func WithHooks(h ...clienttrace.Hook) Option {
 	}
 }
 
-// WithServiceName sets the name of this process for others that wait for its
-// locks; see locks.Identity. The default, also if the name is empty, is the
-// base name of the executable. With OpenTelemetry, pass the service name that
-// the process has there, such as os.Getenv("OTEL_SERVICE_NAME").
+// WithServiceName sets the name that other processes see when they wait for this
+// process's locks; see locks.Identity. The default, also for an empty name, is the base
+// name of the executable. With OpenTelemetry, pass the service name that the process
+// has there, such as os.Getenv("OTEL_SERVICE_NAME").
 func WithServiceName(name string) Option {
 	return func(c *config) {
 		if name == "" {
@@ -120,19 +119,17 @@ func WithServiceName(name string) Option {
 	}
 }
 
-// WithServers sets a function that knows the servers of the ensemble, for
-// ensembles that change. It returns them as they are now, each a host with an
-// optional port, as in the connection string: an IPv6 address needs brackets. It must return soon after ctx ends:
-// until then, the client has no connection and tries no server, and Close waits.
+// WithServers sets a function that returns the present servers of an ensemble that changes. As in the connection
+// string, each server is a host with an optional port, and an IPv6 address needs brackets. The function must
+// return soon after ctx ends: until then, the client has no connection and tries no server, and Close waits.
 //
-// It is asked before each round over all servers, while there is no connection,
-// so that a change takes effect at the next reconnect; the session goes on. The
-// servers of the connection string are only the ones known at first.
+// The client calls the function before each round over all servers, while there is no
+// connection. So a change takes effect at the next reconnect, and the session
+// continues. The servers in the connection string are only the initial list.
 //
-// If ask returns an error, or no servers, or a server that would be an error in
-// a connection string, the servers known before are tried, and the reason shows
-// in the text of ErrNotConnected. For one answer there is as much time as for
-// an attempt to connect.
+// If ask returns an error, no servers, or an invalid server, the client tries the
+// previous servers, and errors that match ErrNotConnected name the reason. One call of
+// ask has as much time as an attempt to connect.
 func WithServers(ask func(ctx context.Context) ([]string, error)) Option {
 	return func(c *config) {
 		c.servers = ask
@@ -140,11 +137,10 @@ func WithServers(ask func(ctx context.Context) ([]string, error)) Option {
 	}
 }
 
-// WithTLS puts TLS on every connection that the dialer makes. The configuration
-// is copied. Without a ServerName the server's certificate must be for the host
-// of the address in use; set one if that is an IP address, as ResolveDNS
-// returns. The handshake is part of the attempt to connect, and of the time for
-// it.
+// WithTLS puts TLS on every connection that the dialer makes. The configuration is
+// copied. Without a ServerName, the server's certificate must be valid for the host of
+// the address in use; set a ServerName if addresses are IP addresses, as from
+// ResolveDNS. The handshake is part of the attempt to connect and its time limit.
 func WithTLS(cfg *tls.Config) Option {
 	own := cfg.Clone() // nil stays nil
 	return func(c *config) {
@@ -153,95 +149,92 @@ func WithTLS(cfg *tls.Config) Option {
 	}
 }
 
-// WithSafetyMargin sets how early a session is given up: by this part of its
-// negotiated timeout before the server can end it, counted from the last
-// request that was answered. The default is 0.1; it must be from 0 to 0.5.
+// WithSafetyMargin sets how early the client gives up a session: by this part of the
+// negotiated timeout before the server can end the session, counted from the last
+// answered request. The default is 0.1; the margin must be from 0 to 0.5.
 //
-// The margin is for clocks that run at different rates, and above all for the
-// time that it takes to stop: whatever a holder does after its context has
-// ended must be over within it.
+// The margin allows for clocks that run at different rates, and above all for the time
+// to stop: a holder must finish within the margin after its context has ended.
 //
-// With 0.4 the session also ends in time if a follower dies right after it has
-// answered a ping and no other server is reached. With the default it may end
-// too late then, by up to 0.23 of its timeout. See WithStrictContact for this
-// and other failures of servers.
+// With 0.4, the session also ends in time if a follower dies right after answering a
+// ping and the client reaches no other server. With the default, the session may then
+// end too late, by up to 0.23 of its timeout. See WithStrictContact for this and other
+// failures of servers.
 //
-// A larger margin loses sessions in shorter interruptions: an idle client asks
-// for a sign of life after a third of the timeout, so that with 0.5 a sixth is
-// left for the answer.
+// With a larger margin, shorter interruptions cost the session: an idle client pings
+// after a third of the timeout, so with 0.5 a sixth of the timeout is left for the
+// answer.
 func WithSafetyMargin(fraction float64) Option {
 	return func(c *config) { c.safetyMargin = fraction }
 }
 
-// WithoutContainers makes the client create missing parents as persistent nodes,
-// as WithPersistentParents does for one call. That includes the parents that
-// recipes create, the chroot and namespaces. Nobody deletes them when they have
-// become empty.
+// WithoutContainers makes the client create missing parents as persistent nodes, as
+// WithPersistentParents does for one call. That includes the parents that recipes
+// create, the chroot and namespaces. These nodes stay when they are empty.
 //
-// It is for servers that know no containers, and end the connection when they are
-// asked for one, as ClickHouse Keeper does.
+// Use WithoutContainers for servers without containers, such as ClickHouse Keeper,
+// which ends the connection on a request for one.
 func WithoutContainers() Option {
 	return func(c *config) { c.noContainers = true }
 }
 
-// WithMaxRequestSize sets the length in bytes up to which requests are sent.
-// Servers cut the connection at requests longer than their jute.maxbuffer,
-// which is the default here, 1,048,575; set both or neither. A request that is
-// longer than the servers' limit alone ends connections, and may fail with a
+// WithMaxRequestSize sets the length of the longest request that the client sends, in
+// bytes. Servers close the connection on a request longer than their jute.maxbuffer.
+// Its default, 1,048,575, is also the default here; change both or neither. A request
+// that exceeds only the servers' limit ends connections, and may fail with a
 // HangUpError.
 func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
 }
 
-// WithStrictContact makes the session end in time even when servers are cut off
-// from each other, or die.
+// WithStrictContact makes the session end in time even when servers are partitioned
+// from each other or die.
 //
-// By default every answer counts as contact: the session is given up nine
-// tenths of its timeout after the last request was sent that any server
-// answered. That is too late in three cases:
+// By default, every answer counts as contact: the client gives the session up nine
+// tenths of its timeout after sending the last answered request. That is too late in
+// three cases:
 //
-//   - A follower that is cut off from its leader goes on answering pings and
-//     reads by itself, for up to the ensemble's syncLimit times tickTime (ten
-//     seconds is common). The leader, which alone decides, may have ended the
-//     session by then, and given its locks away.
-//   - A leader that is cut off from its followers goes on for that long and a
-//     tick longer. The followers may have another leader by then, which may
-//     have ended the session.
-//   - A follower answers a ping and dies before it has told its leader. The
-//     leader counts from the ping before that, a third of the timeout earlier.
-//     If the client reaches no other server, it is too late by up to a third of
-//     the timeout less the safety margin: 3.5 seconds of 15. A margin of 0.4 is
-//     enough against this case; see WithSafetyMargin.
+//   - A follower that is partitioned from its leader keeps answering pings and reads
+//     for up to the ensemble's syncLimit times tickTime (ten seconds is common). The
+//     leader, which alone decides, may have ended the session by then and admitted
+//     other holders.
+//   - A leader that is partitioned from its followers continues for that time and a
+//     tick longer. By then, the followers may have another leader, which may have ended
+//     the session.
+//   - A follower answers a ping and dies before it has reported the contact to its
+//     leader. The leader counts from the previous ping, a third of the timeout earlier.
+//     If the client reaches no other server, it gives the session up too late, by up to
+//     a third of the timeout minus the safety margin: 3.5 seconds of 15. A margin of
+//     0.4 prevents this case; see WithSafetyMargin.
 //
-// Strict contact counts only contact that a leader has confirmed while a
-// majority followed it. The client asks for that eight times in each session
-// timeout, with a sync and a transaction. The session is then given up before
-// its nodes are given away, whichever servers are cut off from each other or
-// die, as long as:
+// With strict contact, only contact that a leader with a majority has confirmed counts.
+// The client asks for confirmation eight times in each session timeout, with a sync and
+// a transaction. The client then gives the session up before its nodes are deleted,
+// whichever servers are partitioned or die, as long as:
 //
-//   - The leader's tick is no longer than half the session timeout. Servers
-//     grant no less, unless they are told to.
-//   - The client's server is a voter, or an observer of the leader itself. An
-//     observer that follows a follower (observerMasterPort) tells that follower
-//     of its clients, and the leader hears of them later than assumed here.
-//   - The clock of this process is slower than theirs by no more than the
+//   - The leader's tick is no longer than half the session timeout. Servers grant no
+//     shorter timeout, unless configured to.
+//   - The client's server is a voter, or an observer of the leader itself. An observer
+//     that follows a follower (observerMasterPort) reports its clients to that
+//     follower, and the leader learns of them later than assumed here.
+//   - The clock of this process is slower than the servers' clocks by no more than the
 //     safety margin.
-//   - This process is not stopped. Only a fencing token protects from that; see
+//   - This process is not stopped. Only a fencing token protects a stopped process; see
 //     locks.Lease.FencingToken.
 //
-// Under strict contact, a try of a lock that looks at the queue first waits for a
-// SyncQuorum, which costs a write: a leader that is cut off misleads no try.
+// Under strict contact, a try that reads a lock's queue first waits for a SyncQuorum,
+// which costs a write, so that a partitioned leader cannot mislead the try.
 //
-// The price is the requests, and sessions that are lost sooner. The transaction
-// checks that there is a node "/" and changes nothing, but the servers write it
-// to their logs like every other. The last confirmed contact is up to half a
-// session timeout and three round trips of a write old. So a session is lost:
+// Strict contact costs these requests, and sessions are lost sooner. The transaction
+// checks that there is a node "/" and changes nothing, but the servers log it like any
+// other transaction. The last confirmed contact is up to half a session timeout and
+// three round trips of a write old. So the client loses the session:
 //
-//   - in an outage of two fifths of its timeout, which without strict contact
-//     may last nine tenths of it;
+//   - in an outage longer than 40 % of the session timeout, instead of 90 % without
+//     strict contact;
 //   - on servers that take more than an eighth of the timeout for each write.
 //
-// WithSafetyMargin takes its part of that, and may be no more than a quarter.
+// WithSafetyMargin shortens these times further, and must be at most a quarter.
 func WithStrictContact() Option {
 	return func(c *config) { c.strictContact = true }
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// createAfterParents makes the missing parents, and then the node.
+// createAfterParents creates the missing parents, and then the node.
 func (n *creation) createAfterParents(ctx context.Context, s *Session) (created *Created, err error) {
 	err = zk.ErrNoNode
 	for tries := 0; reason.Is(err, zk.ErrNoNode) && tries < maxVanished; tries++ {
@@ -30,14 +30,14 @@ func (n *creation) mayMakeParents() bool {
 	return n.client.mayMakeParent(n.parent, &n.cfg) || root != "/" && n.target == root
 }
 
-// maxVanished bounds how often somebody may delete what a create needs, just
-// before it is made: the parents, or the node that is to be written. A server
-// that reaps empty containers can do so once.
+// maxVanished bounds how often another client may delete nodes that a create needs,
+// right before the create: the parents, or the node to write. A server that removes
+// empty containers can do so once.
 const maxVanished = 5
 
-// upsert makes the node, or does with one that exists what WithOverwrite and
-// WithIdempotence say. An attempt that follows a lost reply does not ask who has
-// made the node that it finds.
+// upsert creates the node or, if the node exists, does what WithOverwrite or
+// WithIdempotence ask for. After a lost reply, upsert ignores who has created an
+// existing node.
 func (n *creation) upsert(ctx context.Context, s *Session) (*Created, error) {
 	for tries := 0; ; tries++ {
 		created, err := n.createUnlessRoot(ctx, s)
@@ -51,7 +51,7 @@ func (n *creation) upsert(ctx context.Context, s *Session) (*Created, error) {
 	}
 }
 
-// createUnlessRoot does not ask the server for "/", which always exists.
+// createUnlessRoot does not send a create of "/", which always exists.
 func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (*Created, error) {
 	if n.target == "/" {
 		return nil, zk.ErrNodeExists
@@ -59,8 +59,8 @@ func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (*Created, 
 	return n.createWithParents(ctx, s)
 }
 
-// takeExisting makes a node that exists as it was asked for, or returns
-// zk.ErrNoNode if it does not exist any more.
+// takeExisting gives an existing node the requested state, or returns zk.ErrNoNode if
+// the node no longer exists.
 func (n *creation) takeExisting(ctx context.Context, s *Session) (*Created, error) {
 	var stat *proto.Stat
 	var err error
@@ -76,9 +76,8 @@ func (n *creation) takeExisting(ctx context.Context, s *Session) (*Created, erro
 	return &Created{Path: n.target, Czxid: stat.Czxid, Version: stat.Version, Session: s}, nil
 }
 
-// readEqual returns the node's Stat if the node is as the call would have made it.
-// The server that reported the node has seen it made, so there is no need for a
-// sync.
+// readEqual returns the node's Stat if the node is as the call would have created it.
+// The server that reported the node has applied its creation, so no sync is necessary.
 func (n *creation) readEqual(ctx context.Context, s *Session) (*proto.Stat, error) {
 	now, err := send(ctx, s, proto.GetData(n.target, false), nil)
 	if err == nil && (now.Stat.Version != 0 || !bytes.Equal(now.Data, n.data)) {
@@ -87,18 +86,18 @@ func (n *creation) readEqual(ctx context.Context, s *Session) (*proto.Stat, erro
 	return now.Stat, err
 }
 
-// mayMakeParent reports whether the client may create the missing parent of a
-// node: if the call says so, or if it is the chroot, which Curator, too, creates
-// when it is first needed.
+// mayMakeParent reports whether the client may create the missing parent of a node: if
+// the call has asked for parents, or if the parent is the chroot, which Curator, too,
+// creates on demand.
 func (c *Client) mayMakeParent(parent string, cfg *createConfig) bool {
 	root := c.full("/")
 	return cfg.parents || root != "/" && parent == root
 }
 
-// createParents creates the parent of a node, and what is missing above it. It looks
-// upwards for the deepest node that exists and creates downwards from there, so that
-// it needs no rights on what exists already (CURATOR-715). It adds to the paths that
-// are known to exist.
+// createParents creates the parent of a node, and missing nodes above. It searches
+// upwards for the deepest existing node and creates downwards from there, so it needs
+// no rights on existing nodes (CURATOR-715). It adds the paths to the known existing
+// paths.
 func (c *Client) createParents(
 	ctx context.Context, s *Session, parent string, cfg *createConfig, known map[string]bool,
 ) error {
@@ -135,9 +134,9 @@ func (c *Client) createParents(
 	return nil
 }
 
-// warnOfNewChroot tells the log that the chroot was missing. That is how a new
-// chroot begins, but also what a typing error looks like, and then the client's
-// locks exclude nobody.
+// warnOfNewChroot logs that the chroot was missing. That is normal for a new chroot,
+// but it may also be a typing error, and then the client's locks exclude no other
+// client.
 func (c *Client) warnOfNewChroot(path string, err error) {
 	if err == nil && path == c.root.chroot {
 		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)

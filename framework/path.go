@@ -8,9 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ValidatePath returns an error that matches zk.ErrInvalidPath and says what is
-// wrong, if path is not the absolute path of a znode. The rules are the
-// server's (PathUtils.validatePath).
+// ValidatePath returns an error that matches zk.ErrInvalidPath and names the problem,
+// if path is not the absolute path of a znode. The rules are the server's
+// (PathUtils.validatePath).
 func ValidatePath(path string) error {
 	return validatePath(path)
 }
@@ -58,16 +58,14 @@ func forbiddenInPath(r rune) bool {
 
 // Namespace returns a view of the client that puts path before every path: in
 // client.Namespace("/shop"), "/stock" is the node that the client itself calls
-// "/shop/stock". Paths that the view returns, in errors, events and Created,
-// are the view's own. "shop" is the same namespace as "/shop", because Java
-// Curator's are written so; namespaces of namespaces add up, and "/" is one too.
-// A path that cannot be used, such as "", which a variable has that was not set,
-// is an *OpError that matches zk.ErrInvalidPath.
+// "/shop/stock". Paths in the view's errors, events and Created are relative to the
+// view. As in Java Curator, "shop" is the same namespace as "/shop". Namespaces of
+// namespaces add up, and "/" is a namespace, too. For an invalid path, such as "" from
+// an unset variable, the error is an *OpError that matches zk.ErrInvalidPath.
 //
-// A view costs nothing and need not be closed. All views are one client: they
-// share the session, the states, watches on the same node, and everything else,
-// and closing any of them closes all. The namespace's own nodes are created
-// with the first node in it; see Create.
+// A view costs nothing and need not be closed. All views are one client: they share the
+// session, the states and the watches, and closing any view closes all. The first
+// create in the namespace also creates the namespace's own nodes; see Create.
 func (c *Client) Namespace(path string) (*Client, error) {
 	absolute := path
 	if path != "" && path[0] != '/' {
@@ -82,7 +80,7 @@ func (c *Client) Namespace(path string) (*Client, error) {
 	return &Client{core: c.core, chroot: c.full(absolute)}, nil
 }
 
-// full returns the server's name for a path of the client's.
+// full returns the server's path for a path of this view.
 func (c *Client) full(path string) string {
 	switch {
 	case c.chroot == "":
@@ -94,8 +92,8 @@ func (c *Client) full(path string) string {
 	}
 }
 
-// local is the reverse of full. It takes the prefix away once, even if the path
-// goes on with the same names (CURATOR-666).
+// local reverses full. It removes the prefix only once, even if the path continues with
+// the same names (CURATOR-666).
 func (c *Client) local(path string) string {
 	if path = strings.TrimPrefix(path, c.chroot); path == "" {
 		return "/"

@@ -18,8 +18,7 @@ func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 
 var protectedPrefixLength = len(protectedPrefix(znode.GUID()))
 
-// protectedNames returns the names that have a protection prefix, by that
-// prefix.
+// protectedNames returns the names with a protection prefix, grouped by prefix.
 func protectedNames(names []string) map[string][]string {
 	found := map[string][]string{}
 	for _, name := range names {
@@ -32,7 +31,7 @@ func protectedNames(names []string) map[string][]string {
 }
 
 // foundNodes are the protected nodes that a caller has found below each parent. The
-// caller searches each parent once, also if the search fails.
+// caller searches each parent once, even if the search fails.
 type foundNodes map[string]foundBelow
 
 // foundBelow is the result of a search.
@@ -41,9 +40,9 @@ type foundBelow struct {
 	err      error
 }
 
-// of returns the names of the nodes below a parent that were made with this id. The
-// transaction ahead of the list makes the server know of all writes that earlier
-// connections of the session have sent. Curator lists without one.
+// of returns the names of the nodes below a parent that were created with this id. The
+// transaction before the listing ensures that the server has applied all writes from
+// the session's earlier connections. Curator lists without a transaction.
 func (f foundNodes) of(ctx context.Context, s *Session, parent, guid string) ([]string, error) {
 	found, known := f[parent]
 	if !known {
@@ -57,22 +56,22 @@ func (f foundNodes) of(ctx context.Context, s *Session, parent, guid string) ([]
 	return found.byPrefix[protectedPrefix(guid)], found.err
 }
 
-// firstOf returns the path of the first by name of the nodes that one create has
-// made, or nothing. It has the others deleted.
+// firstOf returns the path of the first node, by name, that one create has made, or an
+// empty path. It deletes the other nodes in the background.
 func (c *Client) firstOf(parent string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	names = slices.Sorted(slices.Values(names)) // servers list them in any order
+	names = slices.Sorted(slices.Values(names)) // servers list names in any order
 	for _, name := range names[1:] {
 		c.deleteInBackground(znode.Join(parent, name))
 	}
 	return znode.Join(parent, names[0])
 }
 
-// deleteMaybeMade looks for a node that a session may or may not have made, and
-// deletes it. If the node may outlive the session, and the look takes place in a
-// later one, it looks until the node cannot come any more.
+// deleteMaybeMade searches for a node that a session may have created, and deletes it.
+// If the node may survive the session and the search happens in a later session,
+// deleteMaybeMade repeats the search until the node can no longer be created.
 func (c *Client) deleteMaybeMade(parent, guid string, s *Session, mode Mode) {
 	if mode.ephemeral() {
 		s = nil
@@ -80,24 +79,24 @@ func (c *Client) deleteMaybeMade(parent, guid string, s *Session, mode Mode) {
 	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
 }
 
-// givenUp are protected nodes that are being made, and whose callers have gone.
-// The client cannot delete such a node before the answer tells its name. Until
-// then, what the callers create next may stand behind it. But nobody waits for
-// such a node: it counts as gone.
+// givenUp are protected nodes that are being created although their callers have given
+// up. The client cannot delete such a node before the answer contains its name. Until
+// then, a later node of the same caller may queue behind it. But no contender waits for
+// such a node, which counts as deleted.
 type givenUp struct {
 	mu    sync.Mutex
-	below map[string]map[string]bool // the prefixes of the names, by the parent; remove removes both
+	below map[string]map[string]bool // the prefixes of names, by parent; remove removes both
 }
 
-// protectedNode is a node that a call makes, and that its id tells from others.
+// protectedNode is a node that a call creates, identified by a random id.
 type protectedNode struct {
 	parent string
 	guid   string // empty if the node is not protected
-	seenTo bool   // the caller had gone, and its node was seen to; protected by givenUp.mu
+	seenTo bool   // the caller has given up, and the node's deletion is arranged; protected by givenUp.mu
 }
 
-// path returns the path of the node, as znode.Join, in one piece. The name comes
-// without the prefix.
+// path returns the path of the node, like znode.Join but with one allocation. The
+// argument is the name without the prefix.
 func (n *protectedNode) path(name string) string {
 	parent := n.parent
 	if parent == "/" {
@@ -106,8 +105,8 @@ func (n *protectedNode) path(name string) string {
 	return parent + "/_c_" + n.guid + "-" + name
 }
 
-// add notes the node of a create whose caller goes, unless late has seen to it
-// already.
+// add records the node of a create whose caller gives up, unless late has already dealt
+// with the node.
 func (g *givenUp) add(n *protectedNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +122,7 @@ func (g *givenUp) add(n *protectedNode) {
 	g.below[n.parent][protectedPrefix(n.guid)] = true
 }
 
-// remove forgets a node: the client has sent its deletion, or looks for it.
+// remove forgets a node: the client has sent its deletion, or searches for it.
 func (g *givenUp) remove(n *protectedNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,7 +140,7 @@ func (g *givenUp) under(parent string) prefixes {
 	return maps.Clone(g.below[parent])
 }
 
-// prefixes are what the names of some protected nodes begin with.
+// prefixes are the prefixes of the names of protected nodes.
 type prefixes map[string]bool
 
 // cutFrom returns the names of all other nodes.

@@ -13,12 +13,12 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Requests go past go-zookeeper, on its connection. The library cannot abandon
-// a call, it drops the zxid of the answer, and it takes longer.
+// Requests bypass go-zookeeper but use its connection. The library cannot abandon a
+// call, drops the zxid of the answer, and takes longer.
 
-// send makes a request in a session. It returns when the request is answered,
-// or ctx ends, or the session does. A request cannot be taken back: if ctx ends
-// first, late gets the result when there is one.
+// send makes a request in a session. It returns when the request is answered, or ctx or
+// the session ends. A request cannot be recalled: if ctx ends first, late gets a later
+// result.
 func send[T any](ctx context.Context, s *Session, q proto.Request[T], late func(T, error)) (T, error) {
 	p := newPending(s, q)
 	if err := s.start(ctx, &p.Call); err != nil {
@@ -28,7 +28,7 @@ func send[T any](ctx context.Context, s *Session, q proto.Request[T], late func(
 	return p.await(ctx, late)
 }
 
-// pending is a request, and its answer when that has arrived.
+// pending is a request and, once it has arrived, its answer.
 type pending[T any] struct {
 	transport.Call
 	session *Session
@@ -49,8 +49,8 @@ func newPending[T any](s *Session, q proto.Request[T]) *pending[T] {
 func (p *pending[T]) ReadAnswer(body []byte, zxid int64) { p.answer, p.ok = p.request.Read(body, zxid) }
 
 // start gives requests to the connection, and does not wait for the answers; see
-// transport.Link.SendAll. A connection that has too much under way already makes the
-// caller wait for room, as long as ctx and the session last.
+// transport.Link.SendAll. If the connection has too much under way, the caller waits
+// for room until ctx or the session ends.
 func (s *Session) start(ctx context.Context, calls ...*transport.Call) error {
 	if ctx.Err() != nil {
 		return notSent(ctx)
@@ -92,8 +92,8 @@ func (s *Session) sendError(err error) error {
 	}
 }
 
-// await returns when the request is answered, or ctx ends, or the session does.
-// For late, see send.
+// await returns when the request is answered, or ctx or the session ends. For late, see
+// send.
 func (p *pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 	var none T
 	s := p.session
@@ -104,7 +104,7 @@ func (p *pending[T]) await(ctx context.Context, late func(T, error)) (T, error) 
 	case <-s.ctx.Done():
 	}
 	select {
-	case <-p.Done(): // answered as well: a known outcome is better than an unknown one
+	case <-p.Done(): // also answered: a known outcome is better than an unknown one
 		return p.result()
 	default:
 	}
@@ -127,8 +127,8 @@ func (p *pending[T]) later(late func(T, error)) {
 	})
 }
 
-// lostError is the error of a request whose connection has ended. It is kept for as
-// long as a log or the caller keeps it, and so without the data of the request.
+// lostError is the error of a request whose connection has ended. A log or the caller
+// may keep the error for a long time, so it does not refer to the data of the request.
 type lostError struct {
 	error
 	transport.HangUp
@@ -138,7 +138,7 @@ type lostError struct {
 func (e *lostError) Unwrap() error { return e.error }
 
 func newLostError(err error, h transport.HangUp, payload func([]byte) []byte) *lostError {
-	isLong := h.Size >= longRequest && payload != nil // otherwise the caller has gone, and counts no ends
+	isLong := h.Size >= longRequest && payload != nil // otherwise the caller has given up, and counts no ends
 	return &lostError{err, h, isLong && bytes.Contains(payload(nil), []byte("/_c_"))}
 }
 
@@ -171,12 +171,12 @@ func (p *pending[T]) result() (T, error) {
 // pipelineDepth is how many requests of a pipeline are under way at a time.
 const pipelineDepth = transport.PipelineDepth
 
-// pipeline sends many requests ahead of their answers, in order and a bounded
-// number at a time. It calls each with the result of every request, in the same
-// order. Only the error of a request that cannot be sent comes at once.
+// pipeline sends many requests without waiting for each answer, in order and a bounded
+// number at a time. It calls each with the result of every request, in the same order.
+// Only the error of a request that cannot be sent is reported at once.
 //
-// After the first error that each returns it sends nothing more, awaits what is
-// under way, and returns that error. So nothing happens any more when it returns,
+// After the first error from each, pipeline sends no more requests, awaits the requests
+// under way, and returns that error. So no request is under way when pipeline returns,
 // unless ctx or the session has ended.
 func pipeline[A, T any](
 	ctx context.Context, s *Session, args []A,
@@ -206,8 +206,8 @@ func pipeline[A, T any](
 	return failed
 }
 
-// begunDelete is the request of a delete that the connection has, or that waits for
-// room on the connection. The zero begunDelete is none.
+// begunDelete is the request of a delete that was given to the connection, or that
+// waits for room there. The zero begunDelete is no request.
 type begunDelete struct {
 	*pending[proto.Nothing]
 	place *transport.Waiter // nil if the connection has the request
@@ -215,8 +215,8 @@ type begunDelete struct {
 
 func (b *begunDelete) isNone() bool { return b.pending == nil || b.place == nil && !b.IsSent() }
 
-// beginDelete gives a delete to the connection, and waits for nothing. The session's
-// later requests go out after it.
+// beginDelete gives a delete to the connection, without waiting. The session's later
+// requests are sent after the delete.
 func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
 	p := newPending(s, proto.Delete(path, version))
 	place, err := s.link.SendAll(&p.Call)
@@ -226,8 +226,8 @@ func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
 	return begunDelete{p, place}, nil
 }
 
-// await returns the outcome of the request. If b is none afterwards, the request was
-// not sent.
+// await returns the outcome of the request. If isNone returns true afterwards, the
+// request was not sent.
 func (b *begunDelete) await(ctx context.Context) error {
 	if b.place != nil {
 		err := b.session.awaitRoom(ctx, b.place)
@@ -240,8 +240,8 @@ func (b *begunDelete) await(ctx context.Context) error {
 	return err
 }
 
-// beginRead waits until the read can be sent. What it waits for may come on the next
-// connection only. It waits for that one as every operation does.
+// beginRead waits until the read can be sent, if necessary for the next connection, as
+// every operation does.
 func (s *Session) beginRead(ctx context.Context, key transport.Watch) (*watches.Read, error) {
 	for ctx.Err() == nil {
 		connection := s.Trusted(state.StandardPolicy)
@@ -261,7 +261,7 @@ func (s *Session) beginRead(ctx context.Context, key transport.Watch) (*watches.
 	return nil, notSent(ctx)
 }
 
-// goOn waits until the session has a connection again.
+// goOn waits until the session has another connection.
 func (s *Session) goOn(ctx context.Context) error {
 	if s.ctx.Err() == nil {
 		if now, err := s.client.connectedSession(ctx); now == s || err != nil {

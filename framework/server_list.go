@@ -12,14 +12,13 @@ import (
 )
 
 // ResolveDNS returns a function for WithServers that looks up all addresses of all names,
-// each with an optional port. It suits names that stand for many servers, and
-// servers that come back with another address, as they do behind a headless
-// service of Kubernetes:
+// each with an optional port. It suits names that stand for many servers, and servers
+// whose addresses change after a restart, as behind a headless service of Kubernetes:
 //
 //	framework.New("zk-headless:2181/shop", framework.WithServers(framework.ResolveDNS("zk-headless:2181")))
 //
-// Names that cannot be resolved are left out. If none can be resolved, the
-// error names them all.
+// Names that cannot be resolved are ignored. If no name can be resolved, the error
+// lists all names.
 func ResolveDNS(names ...string) func(ctx context.Context) ([]string, error) {
 	return resolve(net.DefaultResolver.LookupHost, names)
 }
@@ -36,7 +35,7 @@ func resolve(look lookup, names []string) serversFunc {
 		}
 		addresses := make([][]string, len(servers))
 		failures := make([]error, len(servers))
-		var lookups sync.WaitGroup // all at once, so that one that hangs leaves time for the others
+		var lookups sync.WaitGroup // concurrent, so that a hanging lookup does not delay the others
 		for i, server := range servers {
 			lookups.Go(func() { addresses[i], failures[i] = resolveServer(ctx, look, server) })
 		}
@@ -64,13 +63,13 @@ func resolveServer(ctx context.Context, look lookup, server string) ([]string, e
 	return addresses, err
 }
 
-// serverList is the client's list of servers. It outlives sessions.
+// serverList is the client's list of servers, shared by all sessions.
 type serverList struct {
 	ask serversFunc // nil for a list that does not change
 
 	mu       sync.Mutex // protects the following fields
 	list     []string   // sorted, each server once; never changed in place
-	askError error      // why the last question had no good answer, or nil
+	askError error      // why the last call of ask failed, or nil
 }
 
 func newServerList(addresses []string, ask serversFunc) *serverList {
@@ -85,7 +84,7 @@ func (l *serverList) servers() []string {
 	return shuffled(l.list)
 }
 
-// problem says why the list may be out of date.
+// problem returns the reason why the list may be out of date, or nil.
 func (l *serverList) problem() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

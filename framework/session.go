@@ -36,10 +36,10 @@ type Session struct {
 	ctx    context.Context // see Context
 	cancel context.CancelCauseFunc
 
-	lastConn chan struct{} // closed when go-zookeeper has the connection on which it ends
+	lastConn chan struct{} // closed when go-zookeeper has its shutdown connection
 	closing  atomic.Bool   // close was called
 	ended    atomic.Bool   // a server has confirmed to close that the session has ended
-	gone     chan struct{} // closed when nothing of the session is left in this process
+	gone     chan struct{} // closed when no goroutine of the session is left
 
 	// Protected by client.mu.
 	id            int64
@@ -55,8 +55,7 @@ type Session struct {
 	afterFuncs sync.WaitGroup // running functions; none begins after Close has ended ctx
 }
 
-// startSession replaces the client's session by a new one that begins to
-// connect.
+// startSession replaces the client's session by a new one, which begins to connect.
 func (c *Client) startSession() *Session {
 	s := &Session{
 		client:   c,
@@ -86,7 +85,7 @@ func (c *Client) startSession() *Session {
 		zk.WithMaxBufferSize(libraryBuffer),
 		zk.WithMaxConnBufferSize(libraryBuffer),
 	)
-	if err != nil { // only for an empty server list or a failing Init, and there is neither
+	if err != nil { // only for an empty server list or a failing Init, which cannot happen
 		panic("framework: zk.Connect: " + err.Error())
 	}
 	s.conn, s.drain = conn, events
@@ -94,9 +93,9 @@ func (c *Client) startSession() *Session {
 	return s
 }
 
-// retire ends what the session before learns, and returns LastZxid. An answer that
-// arrives over its connection later reaches no caller: the next session does not
-// know of as much, and could read what is older.
+// retire stops the previous session from receiving answers, and returns LastZxid. A
+// later answer on its connection must not reach a caller, because the next session
+// could then read older data.
 func (c *Client) retire() (lastZxid int64) {
 	c.mu.Lock()
 	s, earlier := c.session, c.earlierZxid
@@ -107,8 +106,8 @@ func (c *Client) retire() (lastZxid int64) {
 	return max(earlier, s.link.Retire())
 }
 
-// linkConfig returns what the session's connections need to know of it. They
-// may call its functions when the session is over, and the next one is there.
+// linkConfig returns the configuration for the session's connections, which may call
+// its functions even after the next session has begun.
 func (s *Session) linkConfig(seen int64) transport.Config {
 	c := s.client
 	return transport.Config{
@@ -127,7 +126,7 @@ func (s *Session) linkConfig(seen int64) transport.Config {
 	}
 }
 
-// ownerOfWatches is the session as its watches see it.
+// ownerOfWatches returns the part of the session that its watches need.
 func (s *Session) ownerOfWatches() watches.Owner {
 	return watches.Owner{
 		Context: s.ctx,
@@ -139,13 +138,13 @@ func (s *Session) ownerOfWatches() watches.Owner {
 	}
 }
 
-// shortestGrant is the shortest session timeout that a server may grant, unless
-// less was asked for. Below it, a client does nothing but ask for one session
-// after the other.
+// shortestGrant is the shortest session timeout that a server may grant, unless the
+// client has asked for less. With a shorter timeout, a client would only request one
+// session after the other.
 const shortestGrant = 100 * time.Millisecond
 
-// libraryBuffer is enough for all that the library sends and reads itself:
-// handshakes, pings and the end of the session. By default it allocates three
+// libraryBuffer is enough for everything that the library itself sends and reads:
+// handshakes, pings and the end of the session. By default, the library allocates three
 // megabytes for each connection.
 const libraryBuffer = 4 << 10
 
@@ -252,8 +251,8 @@ func (s *Session) isLostLocked() bool { return !s.lost.IsZero() }
 
 // lateUntil returns the time after which no request of a lost session can be applied. A stalled
 // server may pass a request to its leader late. The leader ends the session when it has had no
-// contact for the timeout, which servers may round up. The client has given the session up
-// before that.
+// contact for the timeout, which servers may round up. The client gives the session up before
+// that.
 func (s *Session) lateUntil() time.Time {
 	timeout := s.Timeout()
 	s.client.mu.Lock()
@@ -261,8 +260,7 @@ func (s *Session) lateUntil() time.Time {
 	return s.lost.Add(2 * timeout)
 }
 
-// lived returns how long it is since the session was established, or 0 if it
-// has never been.
+// lived returns the time since the session was established, or 0 if it never was.
 func (s *Session) lived() time.Duration {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
@@ -279,8 +277,7 @@ func (s *Session) wakeUp() {
 	}
 }
 
-// address returns the address of the newest connection, or of the newest
-// attempt to make one.
+// address returns the address of the newest connection or attempt to connect.
 func (s *Session) address() string {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
@@ -344,9 +341,8 @@ func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) erro
 	return err
 }
 
-// checkPin returns an error if operations with this context are pinned to
-// another session. That session is over: the context ends with it, but not at
-// the same moment.
+// checkPin returns an error if operations with this context are pinned to another
+// session. That session is over; the context ends with the session, but a moment later.
 func (s *Session) checkPin(ctx context.Context) error {
 	pinned := s.client.pinOf(ctx)
 	if pinned == nil || pinned == s {
@@ -367,11 +363,10 @@ func (s *Session) lostPin() error {
 	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(s.ctx))
 }
 
-// pinKey is the key of the session that a context is pinned to, for each
-// client.
+// pinKey is the context key of the pinned session, for each client.
 type pinKey struct{ *core }
 
-// ephemeralCreated notes an ephemeral node, with the server's name for its path.
+// ephemeralCreated records an ephemeral node, by the server's path.
 func (s *Session) ephemeralCreated(path string) {
 	if s.ephemerals.add(path) {
 		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
@@ -379,7 +374,7 @@ func (s *Session) ephemeralCreated(path string) {
 	}
 }
 
-// nodeGone notes that there is no such node any more, ephemeral or not.
+// nodeGone records that a node, ephemeral or not, no longer exists.
 func (s *Session) nodeGone(path string) {
 	s.kept.remove(path)
 	s.ephemerals.remove(path)

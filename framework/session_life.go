@@ -18,15 +18,15 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Causes with which the context of a lost session ends.
+// These are the causes of the context of a lost session.
 var (
 	errEndedByServer = fmt.Errorf("%w: the server has ended it", ErrSessionLost)
 	errReplaced      = fmt.Errorf("%w: a server has granted another session", ErrSessionLost)
 	errTimeUp        = fmt.Errorf("%w: no answer within its time", ErrSessionLost)
 )
 
-// event is the library's callback: serial, in order, and on goroutines that
-// must not be held up.
+// event is the library's callback. Calls are serial and in order, and run on goroutines
+// that must not be blocked.
 func (s *Session) event(ev zk.Event) {
 	switch ev.State {
 	case zk.StateHasSession:
@@ -63,8 +63,8 @@ func (s *Session) connected() {
 	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
 }
 
-// disconnected is called when a connection has ended, and when an attempt to
-// make one has failed, with the attempt's error.
+// disconnected is called when a connection has ended or an attempt to connect has
+// failed, with the attempt's error.
 func (s *Session) disconnected(attempt error) {
 	if outage := s.noteDisconnected(attempt); outage > 0 {
 		s.client.logOutage(outage, attempt)
@@ -72,8 +72,8 @@ func (s *Session) disconnected(attempt error) {
 }
 
 // handshakeFailed is disconnected for an attempt whose connection ended before the
-// session was accepted. If the server has hung up, the error says why it may have
-// done so: a TLS port answers nothing else to a client without TLS.
+// session was accepted. If the server has hung up, the error lists possible reasons:
+// for example, a TLS port just hangs up on a client without TLS.
 func (s *Session) handshakeFailed(attempt error) {
 	hungUp := reason.Is(attempt, io.EOF) || reason.Is(attempt, syscall.ECONNRESET)
 	if hungUp && s.client.cfg.tls == nil {
@@ -82,8 +82,8 @@ func (s *Session) handshakeFailed(attempt error) {
 	s.disconnected(attempt)
 }
 
-// noteDisconnected reports how long the outage has lasted when that is to be
-// logged, else 0.
+// noteDisconnected returns the duration of the outage if the outage must be logged,
+// otherwise 0.
 func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	c := s.client
 	c.mu.Lock()
@@ -101,9 +101,8 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	return outage
 }
 
-// end makes the session untrusted for good and stops the library from starting
-// another one by itself: from here on dial has no connection to a server for
-// it.
+// end makes the session untrusted for good, and prevents the library from starting
+// another session by itself: from now on, dial returns no connection to a server.
 func (s *Session) end(cause error) {
 	defer s.watches.End()
 	c := s.client
@@ -118,8 +117,7 @@ func (s *Session) end(cause error) {
 	c.publishLocked(c.machine.Apply(connstate.Expired()))
 }
 
-// supervise owns the client's sessions: it starts each one when the one before
-// is over.
+// supervise owns the client's sessions: when a session is over, it starts the next one.
 func (c *Client) supervise() {
 	between := newSessionBackoff()
 	for c.ctx.Err() == nil {
@@ -134,14 +132,13 @@ func (c *Client) supervise() {
 	}
 }
 
-// sessionBackoff decides how long to wait before the next session. A server
-// that grants sessions and loses them at once, again and again, or a balancer
-// between two ensembles, must not be asked for the next one without a pause:
-// each takes a handshake, and the library allocates one and a half megabytes
-// for it.
+// sessionBackoff computes the pause before the next session. Pauses are necessary with
+// a server that grants sessions and loses them at once, or with a balancer between two
+// ensembles: each session costs a handshake, and the library allocates one and a half
+// megabytes.
 type sessionBackoff struct {
 	pauses backoff.BackOff
-	losses int // how many short sessions were lost in a row
+	losses int // the number of short sessions lost in a row
 }
 
 const (
@@ -156,9 +153,9 @@ func newSessionBackoff() *sessionBackoff {
 	return &sessionBackoff{pauses: newPauses(shortestSessionPause, longestSessionPause)}
 }
 
-// after returns the pause after a session that has lived for a time, which is 0
-// if it has never been connected. There is no pause after the first loss:
-// callers that wait for the session have lost enough already.
+// after returns the pause after a session that has lived for the given time, which is 0
+// if the session was never connected. There is no pause after the first loss, because
+// callers are already waiting.
 func (b *sessionBackoff) after(lived time.Duration) time.Duration {
 	if lived >= settledSession {
 		b.pauses.Reset()
@@ -176,12 +173,12 @@ func (b *sessionBackoff) after(lived time.Duration) time.Duration {
 	}
 }
 
-// superviseDeadline ends the session when its time is up and returns when it
-// has ended, for whatever reason.
+// superviseDeadline ends the session when its time is up, and returns when the session
+// has ended for any reason.
 //
-// Go's timers stand still while the machine is suspended, so that none of them
-// is right afterwards. While there is a session to lose, superviseDeadline looks
-// at the client's clock every second.
+// Go's timers stand still while the machine is suspended, so they are late afterwards.
+// While there is a session to lose, superviseDeadline reads the client's clock every
+// second.
 func (s *Session) superviseDeadline() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -210,7 +207,7 @@ func (s *Session) superviseDeadline() {
 // suspensionPoll is how often the client's clock is read.
 const suspensionPoll = time.Second
 
-// now is the client's clock, which goes on while the machine is suspended. It also
+// now is the client's clock, which includes suspensions of the machine. It also
 // corrects stamp.
 func (c *core) now() time.Time {
 	slept := c.cfg.suspended()
@@ -218,13 +215,13 @@ func (c *core) now() time.Time {
 	return time.Now().Add(slept)
 }
 
-// stamp is the client's clock for requests. It costs no call of the operating system.
-// After a suspension it is late until the next call of now. So a request looks older
-// than it is, and its answer proves less than it could.
+// stamp is the client's clock for requests, without a system call. After a suspension,
+// stamp is late until the next call of now. So a request looks older than it is, which
+// is safe: its answer proves less than it could.
 func (c *core) stamp() time.Time { return time.Now().Add(time.Duration(c.slept.Load())) }
 
-// timeLeft returns how long the session can still be trusted. Before it is
-// established that is the time until the server would have ended it.
+// timeLeft returns how long the session can still be trusted. Before the session is
+// established, timeLeft returns the time until the server would have ended it.
 func (s *Session) timeLeft() (left time.Duration, established bool) {
 	contact, timeout := s.link.LastContact()
 	if timeout == 0 {
@@ -234,9 +231,9 @@ func (s *Session) timeLeft() (left time.Duration, established bool) {
 	return timeout - s.client.cfg.margin(timeout) - silence, true
 }
 
-// neverConnected tells listeners that the server would have ended the session, if
-// there were one. It does nothing if there is one by now, connected or not: that
-// is not lost before its own time.
+// neverConnected reports the state Lost to listeners, because a server would have ended
+// a session by now. It does nothing if there is a session by now, connected or not,
+// which has its own deadline.
 func (s *Session) neverConnected() {
 	c := s.client
 	c.mu.Lock()
@@ -246,10 +243,10 @@ func (s *Session) neverConnected() {
 	}
 }
 
-// IsInTime reports whether the session can be trusted now. Its context ends a
-// moment after its time is up: when its goroutine has noticed that, which takes
-// up to a second on a machine that was suspended. IsInTime is for code that is
-// about to build on the session without a request, whose answer would tell.
+// IsInTime reports whether the session can be trusted now. The session's context ends
+// slightly later than its time, when a goroutine notices that; on a machine that was
+// suspended, that takes up to a second. Use IsInTime before relying on the session
+// without making a request.
 func (s *Session) IsInTime() bool {
 	left, established := s.timeLeft()
 	return established && left > 0 && s.ctx.Err() == nil
@@ -336,7 +333,7 @@ func (c *core) publishLocked(states []state.State) {
 	}
 }
 
-// emitStateLocked has the emitter write a transition to the log, and call the hooks.
+// emitStateLocked makes the emitter log a transition and call the hooks.
 func (c *core) emitStateLocked(change clienttrace.StateChange) {
 	those := hookStateChanged.Of(c.root)
 	if len(those) == 0 && !c.hasLog() {

@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Status is what a client knows of itself at one moment. It is for people:
-// the page of package debug/curatorz shows it.
+// Status is the state of a client at one moment, for people to read: package
+// debug/curatorz shows it on a page.
 type Status struct {
 	Chroot string // empty if the connection string has none
 	Closed bool
@@ -22,8 +22,8 @@ type Status struct {
 	Since time.Time // the time of the transition to State; zero for Initial
 	Cause error     // why there is no connection, as far as that is known
 
-	// NeverConnected says that no server has accepted the client yet. Its State
-	// is Initial, or Suspended or Lost after attempts that have failed.
+	// NeverConnected means that no server has accepted the client yet. The State is
+	// then Initial, or Suspended or Lost after failed attempts.
 	NeverConnected bool
 
 	Session *SessionStatus // the newest; nil if no server has accepted one
@@ -42,8 +42,8 @@ type SessionStatus struct {
 	Timeout     time.Duration // what the server has granted
 	LastContact time.Time     // the time at which the newest answered request was sent
 
-	// Left is for how long the session can be trusted without another answer.
-	// It is negative when that time is over.
+	// Left is how long the session can be trusted without another answer. It is
+	// negative when that time is over.
 	Left time.Duration
 
 	Ended error // why it is over, or nil
@@ -53,24 +53,24 @@ type SessionStatus struct {
 	StrictContact bool
 }
 
-// ServerStatus is a server as this client has found it.
+// ServerStatus is this client's view of a server.
 type ServerStatus struct {
 	Address   string
-	Connected bool // the present connection is to this one
-	Listed    bool // it is in the list of servers
+	Connected bool // the client is connected to this server
+	Listed    bool // the server is in the list of servers
 	Attempts  int  // how often the client has tried to connect
-	Failures  int  // how often that has failed
+	Failures  int  // how many attempts have failed
 	Last      time.Time
 	Err       error // why the newest attempt failed, or nil
 }
 
 // WatchStatus is a watch of the newest session.
 type WatchStatus struct {
-	Path       string // the server's name for the node, with the chroot
-	Children   bool   // it is for the children, else for the data
-	Persistent bool   // it is for both, and stays until it is removed
-	Recursive  bool   // it is for all nodes below, too
-	Waiters    int    // how many share it
+	Path       string // the server's path, with the chroot
+	Children   bool   // a watch of children, otherwise of data
+	Persistent bool   // a watch of both, which stays until it is removed
+	Recursive  bool   // a watch of all nodes below, too
+	Waiters    int    // how many waiters share the watch
 	Set        bool   // the server has confirmed it
 }
 
@@ -141,8 +141,8 @@ func (a *attempts) list() []ServerStatus {
 
 func byAddress(a, b ServerStatus) int { return cmp.Compare(a.Address, b.Address) }
 
-// withListed marks the servers that are in the list, and adds those that were
-// never tried.
+// withListed marks the servers in the list, and adds listed servers that were never
+// tried.
 func withListed(tried []ServerStatus, listed []string) []ServerStatus {
 	for _, address := range listed {
 		i := slices.IndexFunc(tried, func(s ServerStatus) bool { return s.Address == address })
@@ -175,14 +175,13 @@ func (c *core) lastChange() *broadcast.Node[clienttrace.StateChange] {
 //		log.Println("zookeeper:", s)
 //	}
 //
-// If another goroutine reads them, call States before it begins: it could begin
-// after a transition.
+// If another goroutine reads the transitions, call States before starting it; otherwise
+// it could miss a transition.
 //
-// A slow reader delays nobody and misses nothing; it only hears later.
-// Transitions that it has not read yet stay in memory: a reader that begins,
-// and then never goes on, keeps every transition until the client is closed.
-// The client's own state, and the contexts that end with the session, have
-// changed already when a transition is seen.
+// A slow reader delays no other code and misses no transition. Unread transitions stay
+// in memory: a reader that stops reading without leaving the loop keeps every
+// transition until the client is closed. When a reader sees a transition, the client's
+// state and the contexts of the session have already changed.
 func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 	start := c.lastChange()
 	return func(yield func(state.State) bool) {
@@ -194,7 +193,7 @@ func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 	}
 }
 
-// changes returns what follows start.
+// changes returns the transitions after start.
 func (c *core) changes(ctx context.Context, start *broadcast.Node[clienttrace.StateChange]) iter.Seq[clienttrace.StateChange] {
 	return func(yield func(clienttrace.StateChange) bool) {
 		for change := range start.All(ctx.Done(), c.ctx.Done()) {

@@ -13,44 +13,45 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// Transaction carries out all operations or none, in order. Each operation sees
-// what the ones before it have done. It returns their results in the same
-// order. Without any operations it does nothing and succeeds.
+// Transaction carries out all operations or none, in order. Each operation sees the
+// effects of earlier ones. Transaction returns the results in the same order. Without
+// operations, it does nothing and returns nil.
 //
-// If the server or the client refuses an operation, the error holds a *TxnError
-// that names it, and errors.Is finds the operation's error in it, such as
-// zk.ErrBadVersion. The path of the *OpError is the first operation's.
+// If the server or the client refuses an operation, the error wraps a *TxnError that
+// names the operation, and matches the operation's error, such as zk.ErrBadVersion. The
+// path of the *OpError is the first operation's path.
 //
-// All operations together must fit into one request; see ErrRequestTooLarge.
-// Missing nodes of the view's own chroot and namespace are created if an
-// operation creates a node right below them, and so are missing parents of a
-// CreateOp WithParents: before the transaction and not in it. They stay if it fails.
+// All operations together must fit into one request; see ErrRequestTooLarge. Before the
+// transaction and not in it, the client creates missing nodes of the view's own chroot
+// and namespace, if an operation creates a node right below them, and missing parents
+// of a CreateOp WithParents. These nodes stay if the transaction fails.
 //
 // If the reply is lost, the operations decide what follows, in the same session or
 // in a new one:
 //
 //   - A transaction that only checks is repeated.
 //   - A transaction of checks, and of SetOps, DeleteOps and CreateOps WithOverwrite of
-//     AnyVersion, is repeated, like Set and Delete of AnyVersion. If the repeated one is
-//     refused, the error also matches ErrOutcomeUnknown: the first one may be the reason.
-//     So a write that is fenced by a lease's Checks is as good as one without.
-//   - A transaction with a CreateOp WithProtection is looked up by the names of
-//     its protected nodes. It was applied if one of them is there. If none is,
-//     and the session is the same, it was not applied, and is repeated. (If
-//     another client has deleted all of them, it is repeated, too.)
+//     AnyVersion, is repeated, like Set and Delete of AnyVersion. If the repeated
+//     transaction is refused, the error also matches ErrOutcomeUnknown, because the first
+//     attempt may be the reason. So a lost reply to a write with a lease's Checks is
+//     handled like a lost reply to a plain write.
+//   - A transaction with a CreateOp WithProtection is looked up by the names of its
+//     protected nodes. The transaction was applied if one of these nodes exists. If
+//     none exists and the session is the same, the transaction was not applied, and is
+//     repeated. (It is also repeated if another client has deleted all these nodes.)
 //   - For every other transaction, the error matches ErrOutcomeUnknown.
 //
-// A transaction that was found to be applied by its protected nodes counts as done
-// only if its results can be had:
+// If the protected nodes show that a transaction was applied, it counts as done only if
+// its results can be reconstructed:
 //
 //   - The nodes of its SetOps have not been written since.
-//   - All protected nodes are there.
+//   - All protected nodes exist.
 //   - No other operation is a sequential create.
-//   - Ephemeral nodes are of the present session.
+//   - Ephemeral nodes belong to the present session.
 //
-// The error also matches ErrOutcomeUnknown if ctx ends while the reply is
-// awaited. If the call fails, the client deletes in the background the protected
-// nodes that the transaction may have made. It undoes nothing else.
+// The error also matches ErrOutcomeUnknown if ctx ends while the reply is awaited. If
+// the call fails, the client deletes protected nodes that the transaction may have
+// created, in the background. It does not undo other operations.
 func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) (results []TxnResult, err error) {
 	if len(ops) == 0 {
 		return nil, nil
@@ -70,16 +71,16 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) (results []TxnRe
 	return t.write.do(ctx, c, "transaction", ops[0].path)
 }
 
-// txn is what a Transaction asks for, and what its attempts have done.
+// txn is the state of one Transaction: its operations, and the results of its attempts.
 type txn struct {
 	client *Client
 	ops    []TxnOp
 	write  write[*txn, []TxnResult]
-	sentIn *Session // the last attempt's; nil if nothing was sent
+	sentIn *Session // the session of the last attempt; nil if none was sent
 
 	protected []*protectedNode // the node of each protected create, and nil for other operations; nil if there is none
-	made      []TxnResult      // what was made; nil until that is known
-	abandoned bool             // the caller has gone, and late gets the answer
+	made      []TxnResult      // the results; nil until known
+	abandoned bool             // the caller has given up, and late gets the answer
 }
 
 func newTxn(c *Client, ops []TxnOp) *txn {
@@ -126,9 +127,9 @@ func (t *txn) failed(i int, err error) *TxnError {
 	return &TxnError{i, results[i].Op, t.ops[i].path, err, results}
 }
 
-// attempt makes one attempt. If the transaction is refused for the lack of a parent
-// that the client may create, all such parents are made before the next try. So a
-// transaction below new paths is sent twice.
+// attempt makes one attempt. If the transaction is refused because of a missing parent
+// that the client may create, the client creates all such parents before the next try.
+// So a transaction below new paths is sent twice.
 func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 	results, err := t.write.request(ctx, s)
 	for tries := 0; tries < maxVanished+len(t.ops); tries++ {
@@ -149,8 +150,8 @@ func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 	return results, err
 }
 
-// overwritesInstead reports whether the operation that has failed is a create
-// WithOverwrite that has found a node, or has missed one. The next try sets the node, or
+// overwritesInstead reports whether the failed operation is a create WithOverwrite that
+// has found a node unexpectedly, or not found one. The next try then sets the node, or
 // creates it.
 func (t *txn) overwritesInstead(failed *TxnError) bool {
 	op := &t.ops[failed.Index]
@@ -166,7 +167,7 @@ func (t *txn) overwritesInstead(failed *TxnError) bool {
 }
 
 // mayMakeParent reports whether the client may create the parent of an operation's
-// node. It leaves out a parent that the transaction itself makes before.
+// node. It returns false for a parent that the transaction itself creates.
 func (t *txn) mayMakeParent(i int) bool {
 	op := &t.ops[i]
 	return op.kind == txnCreate && op.view.mayMakeParent(t.parentOf(i), &op.create) &&
@@ -181,7 +182,7 @@ func (t *txn) parentOf(i int) string {
 	return parent
 }
 
-// createParents creates what is missing above the nodes that the transaction makes.
+// createParents creates the missing parents of the nodes that the transaction creates.
 func (t *txn) createParents(ctx context.Context, s *Session) error {
 	known := map[string]bool{}
 	for i := range t.ops {
@@ -236,7 +237,7 @@ func (op *TxnOp) part(c *Client, path string) (proto.Part, error) {
 	return proto.Create(newNode(path, op.data, acl, &op.create)).Part(), err
 }
 
-// results turns the server's answer into ours.
+// results turns the server's answer into TxnResults.
 func (t *txn) results(s *Session, answer proto.MultiAnswer) ([]TxnResult, error) {
 	switch {
 	case answer.Failed >= 0 && answer.Failed < len(t.ops):
@@ -256,8 +257,8 @@ func (t *txn) results(s *Session, answer proto.MultiAnswer) ([]TxnResult, error)
 	return results, nil
 }
 
-// noteEphemeral keeps account of the session's ephemeral nodes. The path is the
-// created node's.
+// noteEphemeral keeps track of the session's ephemeral nodes. The path is the created
+// node's.
 func (t *txn) noteEphemeral(s *Session, op TxnOp, path string) {
 	switch {
 	case op.kind == txnCreate && op.create.mode.ephemeral():
@@ -267,7 +268,7 @@ func (t *txn) noteEphemeral(s *Session, op TxnOp, path string) {
 	}
 }
 
-// late gets the answer to a transaction whose caller has gone.
+// late gets the answer to a transaction whose caller has given up.
 func (t *txn) late(s *Session) func(proto.MultiAnswer, error) {
 	makesEphemeral := func(op TxnOp) bool { return op.create.mode.ephemeral() }
 	if t.protected == nil && !slices.ContainsFunc(t.ops, makesEphemeral) {
@@ -294,8 +295,8 @@ func (t *txn) onlyChecks() bool {
 	return !slices.ContainsFunc(t.ops, func(op TxnOp) bool { return op.kind != txnCheck })
 }
 
-// isRepeatable reports whether to apply the transaction twice does no more harm
-// than to repeat a Set or Delete of AnyVersion.
+// isRepeatable reports whether applying the transaction twice does no more harm than
+// repeating a Set or Delete of AnyVersion.
 func (t *txn) isRepeatable() bool {
 	return !t.onlyChecks() && !slices.ContainsFunc(t.ops, func(op TxnOp) bool {
 		if op.kind == txnCreate {

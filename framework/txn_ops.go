@@ -8,8 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// TxnOp is one operation of a Transaction. CreateOp, SetOp, DeleteOp and
-// CheckOp make it.
+// TxnOp is one operation of a Transaction, from CreateOp, SetOp, DeleteOp or CheckOp.
 type TxnOp struct {
 	kind    txnKind
 	view    *Client // the view of the path; nil for the view of the transaction
@@ -30,14 +29,14 @@ const (
 	txnCheck  txnKind = "check"
 )
 
-// CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL,
-// WithACL, WithProtection and WithOverwrite are what they are for Create, and so are
-// WithParents, WithPersistentParents and WithParentACL: missing parents are created
-// before the transaction. Every other option makes the transaction fail with a
-// *ConfigError. The data is copied.
+// CreateOp creates a node in a transaction. WithMode (with every mode), WithTTL,
+// WithACL, WithProtection and WithOverwrite work as for Create. So do WithParents,
+// WithPersistentParents and WithParentACL: missing parents are created before the
+// transaction. Any other option makes the transaction fail with a *ConfigError. The
+// data is copied.
 //
-// WithOverwrite costs another attempt of the transaction for each node that exists: no
-// server has an operation that creates or sets.
+// WithOverwrite costs another attempt of the transaction for each existing node,
+// because servers have no operation that creates or sets.
 func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
 	op := TxnOp{kind: txnCreate, path: path, data: bytes.Clone(data)}
 	op.invalid = apply(&op.create, opts)
@@ -62,9 +61,9 @@ func CheckOp(path string, version int32) TxnOp {
 	return TxnOp{kind: txnCheck, path: path, version: version}
 }
 
-// In returns the operation with its path as view has it, so that one transaction has
-// operations on several namespaces. The view and the client that carries the transaction
-// out must be views of one client; otherwise the transaction fails with a *ConfigError.
+// In returns the operation with its path relative to view, so that one transaction can
+// contain operations on several namespaces. The view and the client of the transaction
+// must be views of one client; otherwise the transaction fails with a *ConfigError.
 // Results and errors name the path in the view.
 func (op TxnOp) In(view *Client) TxnOp {
 	op.view = view
@@ -74,10 +73,10 @@ func (op TxnOp) In(view *Client) TxnOp {
 // full returns the server's name for the path of an operation of a txn.
 func (op *TxnOp) full() string { return op.view.full(op.path) }
 
-// sets reports whether the operation writes a node that exists.
+// sets reports whether the operation writes an existing node.
 func (op *TxnOp) sets() bool { return op.kind == txnSet || op.asSet }
 
-// name returns what the operation is called in results and errors.
+// name returns the operation's name in results and errors.
 func (op *TxnOp) name() string {
 	if op.asSet {
 		return string(txnSet)
@@ -100,17 +99,17 @@ func (op *TxnOp) validate() error {
 	return c.validate(op.path)
 }
 
-// TxnResult says what has become of one operation of a Transaction.
+// TxnResult is the result of one operation of a Transaction.
 type TxnResult struct {
 	// Op is "create", "set", "delete" or "check". It is "set" for a CreateOp
 	// WithOverwrite whose node existed.
 	Op string
 
-	// Path is the client's name for the node. After the creation of a
-	// sequential node, it has the node's number.
+	// Path is the client's name for the node. After the creation of a sequential node,
+	// Path includes the node's number.
 	Path string
 
-	// Stat is the node's after a set, else nil. The Version of a node that was created
+	// Stat is the node's Stat after a set, otherwise nil. The Version of a created node
 	// is 0.
 	Stat *zk.Stat
 
@@ -119,26 +118,24 @@ type TxnResult struct {
 	// were set. It is 0 if the transaction only checks.
 	Zxid int64
 
-	// Session is the one in which the transaction was carried out, and with
-	// which its ephemeral nodes end.
+	// Session is the session of the transaction, with which its ephemeral nodes end.
 	Session *Session
 
-	// Err is nil, except in a TxnError. There it is the error of the operation
-	// that failed, ErrRolledBack for each operation before it, and
-	// ErrNotAttempted for each one behind it.
+	// Err is nil, except in a TxnError. There it is the error of the failed operation,
+	// ErrRolledBack for each earlier operation, and ErrNotAttempted for each later one.
 	Err error
 }
 
-// These errors are in a TxnError, for operations that did not fail themselves.
+// A TxnError has these errors for operations that did not fail themselves.
 var (
 	ErrRolledBack   = errors.New("rolled back")
 	ErrNotAttempted = errors.New("not attempted")
 )
 
-// TxnError says which operation made a transaction fail. errors.Is finds the
-// operation's error in it. Nothing of the transaction was applied, unless the
-// error that holds the TxnError matches ErrOutcomeUnknown: an earlier attempt,
-// whose reply was lost, may have been applied.
+// TxnError names the operation that made a transaction fail, and matches that
+// operation's error. No operation was applied, unless the wrapping error matches
+// ErrOutcomeUnknown: then an earlier attempt, whose reply was lost, may have been
+// applied.
 type TxnError struct {
 	Index   int // which operation failed, counted from 0
 	Op      string

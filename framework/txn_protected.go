@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// protect gives an id to each node that a protected create makes.
+// protect gives a random id to the node of each protected create.
 func (t *txn) protect() {
 	for i, op := range t.ops {
 		if op.kind == txnCreate && op.create.protected {
@@ -26,7 +26,7 @@ func (t *txn) protect() {
 	}
 }
 
-// target returns the path that the server is asked for.
+// target returns the path in the request.
 func (t *txn) target(i int) string {
 	path := t.ops[i].full()
 	if t.protected == nil || t.protected[i] == nil {
@@ -36,8 +36,8 @@ func (t *txn) target(i int) string {
 	return t.protected[i].path(name)
 }
 
-// errMayCome is why a transaction of a session that is lost is of unknown
-// outcome if a later session does not find its nodes.
+// errMayCome is the reason why the outcome of a lost session's transaction is unknown
+// if a later session does not find its nodes.
 var errMayCome = errors.New("the session was lost, and the servers may still apply it")
 
 // resolve finds out by the protected nodes whether the transaction was applied.
@@ -56,16 +56,16 @@ func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error
 	switch {
 	case err != nil:
 		return nil, false, err
-	case stat == nil: // another client has deleted the node since; look which are left
+	case stat == nil: // another client has deleted the node since; check which are left
 		return t.resolve(ctx, s)
 	}
 	t.made, err = t.resultsSince(ctx, s, stat.Czxid, found)
 	return t.made, err == nil, err
 }
 
-// findProtected returns the paths of the protected nodes that are there, for each
-// operation. If a server has applied the transaction twice, they are the first
-// nodes of all operations, which one transaction has made.
+// findProtected returns the paths of the existing protected nodes, for each operation.
+// If a server has applied the transaction twice, findProtected returns the first nodes
+// of all operations, which the same transaction has created.
 func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
 	paths, found := make([]string, len(t.ops)), foundNodes{}
 	for i, n := range t.protected {
@@ -92,9 +92,8 @@ func (t *txn) writes(path string) int {
 	return n
 }
 
-// resultsSince puts together the results of a transaction that was applied, by
-// its zxid, and the paths at which the protected nodes of its operations were
-// found.
+// resultsSince reconstructs the results of an applied transaction from its zxid and the
+// paths of its protected nodes.
 func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []string) ([]TxnResult, error) {
 	results := make([]TxnResult, len(t.ops))
 	for i, op := range t.ops {
@@ -123,8 +122,8 @@ func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []
 	return results, nil
 }
 
-// resultLost says why the result of an operation that was applied cannot be had
-// any more. The path is where its node was found.
+// resultLost returns the reason why the result of an applied operation can no longer be
+// reconstructed. The path is where its node was found.
 func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid int64) string {
 	switch {
 	case op.create.protected && path == "":
@@ -141,8 +140,7 @@ func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid 
 	return ""
 }
 
-// abandon notes that the caller goes before the answer tells the names of the
-// protected nodes.
+// abandon records that the caller gives up before the answer names the protected nodes.
 func (t *txn) abandon() {
 	t.abandoned = true
 	for _, n := range t.protected {
@@ -152,7 +150,7 @@ func (t *txn) abandon() {
 	}
 }
 
-// end deletes the protected nodes that the last attempt has left, unless late
+// end deletes the protected nodes that the last attempt has left behind, unless late
 // will.
 func (t *txn) end(err error) {
 	if t.abandoned {
@@ -165,9 +163,9 @@ func (t *txn) end(err error) {
 	t.deleteProtected(t.sentIn, t.made, err)
 }
 
-// deleteProtected deletes the protected nodes of a transaction whose caller does
-// not get them: by their names, if there are results, or else by their ids, if
-// the error leaves open whether the session has made them.
+// deleteProtected deletes the protected nodes of a transaction whose caller does not
+// get them. If there are results, it deletes the nodes by name; otherwise, if the error
+// leaves open whether the session has created them, by id.
 func (t *txn) deleteProtected(s *Session, results []TxnResult, err error) {
 	var failed *TxnError
 	for i, n := range t.protected {

@@ -37,8 +37,8 @@ import (
 type Watch struct {
 	shared  *watches.Watch
 	session *Session
-	view    *Client     // that has made the Watch
-	stop    func() bool // of context.AfterFunc, or nil
+	view    *Client     // the view that has created the Watch
+	stop    func() bool // from context.AfterFunc, or nil
 	once    sync.Once
 }
 
@@ -73,7 +73,7 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	select {
 	case <-w.Done():
 		ev, err := w.Event()
-		if reason.Is(err, ErrWatchStopped) && ctx.Err() != nil { // stopped, because the same context has ended
+		if reason.Is(err, ErrWatchStopped) && ctx.Err() != nil { // stopped because the same context has ended
 			err = reason.OfContext(ctx)
 		}
 		return ev, err
@@ -132,10 +132,10 @@ func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat
 	return r.Names, (*zk.Stat)(r.Stat), w, err
 }
 
-// watchedRead reads with a watch that is set no later than the value is read.
+// watchedRead reads a value and sets a watch no later than the read.
 //
-// A missing node is no error if the request is exists: the value is the zero
-// value then.
+// For an exists request, a missing node is not an error: the value is then the zero
+// value.
 func watchedRead[T any](
 	ctx context.Context, c *Client, op, path string,
 	table transport.Table, read func(path string, watch bool) proto.Request[T],

@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// serverActions are what can be done to servers, by the last part of the URL.
+// serverActions are the actions on servers, by the last part of the URL.
 var serverActions = map[string]func(*zktest.Server) error{
 	"stop":   (*zktest.Server).Stop,
 	"pause":  (*zktest.Server).Pause,
@@ -31,8 +31,8 @@ func (c *control) onMembers(action func(*zktest.Server) error) answer {
 	}
 }
 
-// restart restarts the members that are named one after the other, and all
-// members together.
+// restart restarts the named members one by one. Without names, it restarts all members
+// together.
 func (c *control) restart(r *http.Request) (any, error) {
 	if c.servers.ens == nil || r.URL.Query().Has("member") {
 		return c.onMembers((*zktest.Server).Restart)(r)
@@ -43,8 +43,8 @@ func (c *control) restart(r *http.Request) (any, error) {
 	return nil, c.servers.ens.Restart()
 }
 
-// partition cuts the members named off from the others. Clients still reach all
-// of them.
+// partition cuts the named members off from the other members. Clients still reach all
+// members.
 func (c *control) partition(r *http.Request) (any, error) {
 	servers, err := c.members(r)
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *control) heal(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// sessionActions are what can be done to a session, by the last part of the
-// URL. They report false if there is nothing to do it to.
+// sessionActions are the actions on a session, by the last part of the URL. An action
+// returns false if it has nothing to act on.
 var sessionActions = map[string]func(*zktest.Session) bool{
 	"expire":    (*zktest.Session).Expire,
 	"cut":       (*zktest.Session).Cut,
@@ -88,7 +88,7 @@ var sessionActions = map[string]func(*zktest.Session) bool{
 	"resume":    (*zktest.Session).Resume,
 }
 
-// refusals say why an action of a session finds nothing to do.
+// refusals are the reasons why an action on a session has nothing to act on.
 var refusals = map[string]string{
 	"expire":    "there is no leader to end it",
 	"cut":       "it has no connection",

@@ -13,7 +13,7 @@ import (
 // disruption makes a disruption that lasts for at most d.
 type disruption func(d time.Duration) zktest.Disruption
 
-// disruptions are those that /chaos knows, by the words of do=.
+// disruptions are the disruptions of /chaos, by the words of do=.
 var disruptions = map[string]disruption{
 	"expire":        over(zktest.ExpireSession()),
 	"cut":           over(zktest.CutSession()),
@@ -25,7 +25,7 @@ var disruptions = map[string]disruption{
 	"refuse":        zktest.RefuseFor,
 }
 
-// ensembleDisruptions are those that need an ensemble.
+// ensembleDisruptions are the disruptions that need an ensemble.
 var ensembleDisruptions = map[string]disruption{
 	"partition": zktest.PartitionFor,
 	"lag":       func(d time.Duration) zktest.Disruption { return zktest.LagFor(d, d) },
@@ -70,8 +70,8 @@ func (c *control) beginChaos(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// disruptions returns those that a comma-separated list names, or all of them,
-// or none.
+// disruptions returns the disruptions named in a comma-separated list. An empty list
+// means all disruptions; "none" means none.
 func (c *control) disruptions(names string) ([]disruption, error) {
 	known := maps.Clone(disruptions)
 	if c.servers.ens != nil {

@@ -15,7 +15,7 @@ import (
 //go:embed control.txt
 var controlHelp string
 
-// control is the remote control: an HTTP server beside the servers.
+// control is the remote control: an HTTP server next to the ZooKeeper servers.
 type control struct {
 	servers *servers
 	http    http.Server
@@ -24,10 +24,10 @@ type control struct {
 
 	exit func() // makes the program end
 
-	// Actions come one at a time: two of them on one server would leave open
-	// which came first.
+	// Actions run one at a time: with two concurrent actions on one server, it would be
+	// open which came first.
 	acting sync.Mutex
-	chaos  bool // random faults are at work; guarded by acting
+	chaos  bool // random faults are running; guarded by acting
 }
 
 // startControl returns a running remote control, which the caller must close.
@@ -44,8 +44,7 @@ func startControl(addr string, s *servers, exit func()) (*control, error) {
 
 func (c *control) url() string { return "http://" + c.addr }
 
-// close ends the remote control. A request that is being answered has a moment
-// to end.
+// close ends the remote control. Running requests get a moment to finish.
 func (c *control) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -100,8 +99,8 @@ func (c *control) end(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// unknownRequest says what is wrong with a request that no other pattern
-// matches: its path, or its method alone.
+// unknownRequest returns the error of a request that no other pattern matches: a wrong
+// path, or only a wrong method.
 func unknownRequest(mux *http.ServeMux, r *http.Request) error {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		other := r.Clone(r.Context())
@@ -114,9 +113,9 @@ func unknownRequest(mux *http.ServeMux, r *http.Request) error {
 	return notFound("%s %s: no such request; GET / has the list", r.Method, r.URL.Path)
 }
 
-// localOnly refuses what a web page could make a browser on this machine send.
-// Such a request names its origin, or comes by a host name that the page's
-// owner lets point to this machine.
+// localOnly refuses requests that a web page could make a browser on this machine send.
+// Such a request names its origin, or uses a host name that the page's owner lets point
+// to this machine.
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -132,10 +131,10 @@ func localOnly(next http.Handler) http.Handler {
 	})
 }
 
-// answer carries a request out. It returns what to tell, or nil.
+// answer carries out a request and returns the body of the answer, or nil.
 type answer func(*http.Request) (any, error)
 
-// failure is the body of an answer that tells of an error.
+// failure is the body of an answer that reports an error.
 type failure struct {
 	Error string `json:"error"`
 }
@@ -186,5 +185,5 @@ func sendJSON(w http.ResponseWriter, status int, body any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(body) // the client may have gone
+	_ = enc.Encode(body) // the client may have disconnected
 }

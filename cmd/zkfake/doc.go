@@ -8,8 +8,8 @@
 //	zkfake -listen 127.0.0.1:0
 //	zkfake -members 3 -control 127.0.0.1:2180
 //
-// A suite should start the program itself, and not through go run, which does
-// not pass signals on.
+// A suite should start the installed program and not use go run, which does not pass
+// signals on.
 //
 // The first line of output is "listening on" and the address, or the addresses
 // with commas between them. With -control the second line is "control on" and
@@ -49,7 +49,7 @@
 //	curl -X POST 127.0.0.1:2180/sessions/0x10000a3f0c20001/expire
 //	curl 127.0.0.1:2180/tree
 //
-// Tests in Go should use package testing/zktest itself, which also has virtual
-// time and faults that hit a single request. The documentation there
-// says what the server models and what it does not.
+// Tests in Go should use package testing/zktest itself, which also has virtual time and
+// faults that hit a single request. Its documentation lists what the server models and
+// what it does not.
 package main

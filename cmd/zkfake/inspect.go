@@ -73,7 +73,8 @@ type requestBody struct {
 // hex writes sessions and zxids as ZooKeeper does.
 func hex(n int64) string { return fmt.Sprintf("%#x", uint64(n)) } //nolint:gosec // all 64 bits
 
-// list makes an empty JSON array of nothing, where encoding/json has null.
+// list turns a nil slice into an empty JSON array, which encoding/json would show as
+// null.
 func list[T any](of []T) []T {
 	if of == nil {
 		return []T{}
@@ -206,7 +207,7 @@ func (c *control) requests(r *http.Request) (any, error) {
 		}
 	}
 	if r.URL.Query().Has("after") {
-		return bodies[:min(limit, len(bodies))], nil // a caller reads on
+		return bodies[:min(limit, len(bodies))], nil // a caller can read on
 	}
 	return bodies[max(0, len(bodies)-limit):], nil
 }

@@ -24,9 +24,9 @@ func parseSession(s string) (int64, error) {
 	return int64(id), nil //nolint:gosec // a session id has 64 bits, with or without a sign
 }
 
-// onlyParameters returns an error unless all that the request says can be read,
-// and has one of the names: a typing error would otherwise act on every member.
-// Only member may be given more than once.
+// onlyParameters returns an error unless every parameter of the request can be read and
+// has one of the names: an action with a misspelt parameter would otherwise act on
+// every member. Only member may be given more than once.
 func onlyParameters(r *http.Request, names ...string) error {
 	if r.ContentLength != 0 {
 		return badRequest("parameters belong into the URL; a body is not read")
@@ -81,7 +81,7 @@ func (n *numbers) parse(name string, read func(string) error) {
 	if s := n.query.Get(name); s != "" && n.err == nil {
 		if err := read(s); err != nil {
 			if cause := errors.Unwrap(err); cause != nil {
-				err = cause // strconv's own text names its function
+				err = cause // strconv's text would name its function
 			}
 			n.err = badRequest("%s=%s: %v", name, s, err)
 		}

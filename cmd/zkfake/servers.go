@@ -6,7 +6,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// servers are what the program serves: an ensemble, or a standalone server.
+// servers are the servers of the program: an ensemble, or a standalone server.
 type servers struct {
 	all []*zktest.Server // the ensemble's members, in order
 	ens *zktest.Ensemble // nil for a standalone server
@@ -61,8 +61,8 @@ func (s *servers) leader() *int {
 	return &number
 }
 
-// newest returns the leader, or else the server that has applied most: it is
-// asked for what all have in common.
+// newest returns the leader or, without a leader, the server that has applied the most
+// transactions. It answers questions about the state that all servers share.
 func (s *servers) newest() *zktest.Server {
 	if leader := s.leader(); leader != nil {
 		return s.all[*leader-1]
@@ -135,7 +135,7 @@ func (s *servers) log() []zktest.Request {
 	return s.all[0].Requests()
 }
 
-// handle returns what can be done to a session.
+// handle returns the zktest.Session for actions on a session.
 func (s *servers) handle(session int64) *zktest.Session {
 	if s.ens != nil {
 		return s.ens.Session(session)

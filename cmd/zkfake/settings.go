@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// settings are what the command line says.
+// settings are the parsed command line.
 type settings struct {
 	listen  string
 	members int // 0 for a standalone server
@@ -23,7 +23,7 @@ type settings struct {
 	containerCheck         time.Duration
 }
 
-// parse returns what the command line says, or an error if it is invalid.
+// parse parses the command line. It returns an error if the line is invalid.
 func parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
 	fs := flag.NewFlagSet("zkfake", flag.ContinueOnError)
@@ -71,8 +71,8 @@ func (s settings) check() error {
 	return nil
 }
 
-// checkLoopback returns an error unless the address is one of this machine
-// alone. The remote control asks for no password.
+// checkLoopback returns an error unless the address is a loopback address, because the
+// remote control asks for no password.
 func checkLoopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -84,7 +84,7 @@ func checkLoopback(addr string) error {
 	return nil
 }
 
-// options are the settings as package zktest has them.
+// options returns the settings as options of package zktest.
 func (s settings) options() []zktest.Option {
 	opts := []zktest.Option{
 		zktest.WithTCP(s.listen),
@@ -99,8 +99,8 @@ func (s settings) options() []zktest.Option {
 	return opts
 }
 
-// remembered is how many requests the servers keep. Without the remote control
-// nothing reads them, and the program may run for long.
+// remembered is how many requests the servers keep. Without the remote control, no
+// caller reads these requests, and the program may run for a long time.
 func (s settings) remembered() int {
 	if s.control == "" {
 		return 0

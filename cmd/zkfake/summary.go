@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// summarize prints the number of requests of each type, the most frequent
-// first, and what is left on the servers.
+// summarize prints the number of requests of each type, the most frequent first, and
+// the sessions, watches and nodes that are left.
 func summarize(w io.Writer, s *servers, served time.Duration) {
 	requests, total := s.requests()
 	fmt.Fprintf(w, "\nserved for %v\n\n", served.Round(time.Millisecond))

@@ -13,13 +13,13 @@ type (
 	action  = cli.Action[*env]
 )
 
-// env is what a command runs with.
+// env is the environment of a command.
 type env struct {
 	streams
 	host
 	*settings
 	args   []string // the operands
-	logins []login  // what the client logs in with
+	logins []login  // the client's credentials
 }
 
 // newProgram is the command line of zklock. The common flags change set.
@@ -40,8 +40,8 @@ func newProgram(set *settings) *cli.Program[*env] {
 	}
 }
 
-// commands is the table of all commands, in the order of the help: those for
-// scripts, those that show locks, and those that change what others hold.
+// commands is the table of all commands, in the order of the help: commands for
+// scripts, commands that show locks, and commands that take locks away.
 func commands() []*command {
 	return []*command{
 		runCommand, electCommand, waitCommand,
@@ -50,7 +50,7 @@ func commands() []*command {
 	}
 }
 
-const statusHelp = `Exit status: that of the child, 128+n after signal n, or
+const statusHelp = `Exit status: the child's status, 128+n after signal n, or
    1 refused         2 found something (graph, doctor)
   64 bad usage     69 no server     75 not acquired     76 lost
   77 no rights     78 lost, and not stopped            125 own failure

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// connect returns a client that has a connection and a session. The caller
-// closes it. The settings come first, so that opts can overrule them.
+// connect returns a client that has a connection and a session. The caller closes the
+// client. opts override the settings.
 func (e *env) connect(ctx context.Context, opts ...framework.Option) (*framework.Client, error) {
 	if e.servers == "" {
 		return nil, usagef("no servers: name them with -S or ZKLOCK_SERVERS")
@@ -34,8 +34,9 @@ func (e *env) noServerError(err error) error {
 	return statusError{noServer, fmt.Errorf("no server of %s answered within %v: %w", e.servers, e.connectTimeout, err)}
 }
 
-// throughOutages repeats what fails for want of a connection, each time with the
-// next one, until ctx ends. If there is no connection then, the error says so.
+// throughOutages calls do again with the next connection as long as do fails for lack
+// of a connection, until ctx ends. If there is no connection then, the error names the
+// cause.
 func throughOutages(ctx context.Context, c *framework.Client, do func() error) error {
 	for {
 		err := do()
@@ -81,8 +82,8 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 	return append(opts, framework.WithDialer(e.dialSecured)), nil
 }
 
-// logger writes the client's log to stderr with -v. Without it, one line is left:
-// the lock does not exclude everybody.
+// logger writes the client's log to stderr with -v. Without -v, the logger writes only
+// the warning that the lock does not exclude all contenders.
 func (e *env) logger() *slog.Logger {
 	h := slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelInfo})
 	if e.verbose {
@@ -91,7 +92,7 @@ func (e *env) logger() *slog.Logger {
 	return slog.New(warnings{h})
 }
 
-// warnings is a handler of those lines that whoever runs zklock has to see.
+// warnings is a handler of the lines that every user of zklock must see.
 type warnings struct{ slog.Handler }
 
 func (w warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }

@@ -21,8 +21,8 @@ import (
 // login is a line of the file of --auth-file.
 type login struct{ scheme, secret string }
 
-// readAuth reads a file with lines such as "digest:user:password". Empty lines,
-// and those that begin with #, are comments. A password may end with blanks.
+// readAuth reads a file with lines such as "digest:user:password". Empty lines and
+// lines that begin with # are comments. A password may end with blanks.
 func readAuth(name string) ([]login, error) {
 	if name == "" {
 		return nil, nil
@@ -32,7 +32,7 @@ func readAuth(name string) ([]login, error) {
 		return nil, usagef("--auth-file: %w", err)
 	}
 	var all []login
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark is no part of a scheme
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark does not belong to the scheme
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimLeftFunc(lines.Text(), unicode.IsSpace)
@@ -41,7 +41,7 @@ func readAuth(name string) ([]login, error) {
 		}
 		scheme, secret, ok := strings.Cut(line, ":")
 		if !ok || scheme == "" {
-			// The line is not shown: it may be a password.
+			// The error does not show the line, which may be a password.
 			return nil, usagef("--auth-file: line %d of %s is not scheme:credentials", n, name)
 		}
 		all = append(all, login{scheme, secret})
@@ -52,10 +52,10 @@ func readAuth(name string) ([]login, error) {
 	return all, nil
 }
 
-// logInAgain has a client log in with what is new in the file of --auth-file since
-// the client has read it, so that a password can be changed while zklock elect
-// --restart runs. A login that fails is not tried again: the server that refuses a
-// login ends the connection, and zklock would never have a connection for long.
+// logInAgain makes a client log in with the new lines in the file of --auth-file, so
+// that a password can be changed while zklock elect --restart runs. A failed login is
+// not repeated: a server that refuses a login ends the connection, so zklock would keep
+// losing its connection.
 func (e *env) logInAgain(ctx context.Context, c *framework.Client) error {
 	all, err := readAuth(e.authFile)
 	for _, l := range all {
@@ -70,12 +70,12 @@ func (e *env) logInAgain(ctx context.Context, c *framework.Client) error {
 	return err
 }
 
-// saslUser has the values of the flags for SASL. It is a mechanism that reads the
-// password for each connection.
+// saslUser has the values of the SASL flags. As a mechanism, it reads the password for
+// each connection.
 type saslUser struct{ name, passwordFile string }
 
-// mechanism reads the file of --sasl-password-file. The end of its first line ends the
-// password.
+// mechanism reads the file of --sasl-password-file. The password is the file's first
+// line.
 func (u saslUser) mechanism() (sasl.Mechanism, error) {
 	if u.name == "" || u.passwordFile == "" {
 		return nil, usagef("give both of --sasl-user and --sasl-password-file, or neither")
@@ -133,8 +133,8 @@ func (f tlsFiles) config() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// dialSecured connects a client to a server. It reads the files for TLS again for
-// each connection: a certificate that is renewed on disk counts from then on.
+// dialSecured connects a client to a server. It reads the TLS files for each
+// connection, so the next connection uses a renewed certificate.
 func (e *env) dialSecured(ctx context.Context, network, address string) (net.Conn, error) {
 	cfg, err := e.tls.config()
 	if err != nil {
@@ -144,7 +144,7 @@ func (e *env) dialSecured(ctx context.Context, network, address string) (net.Con
 	if err != nil || cfg == nil {
 		return conn, err
 	}
-	host, _, _ := net.SplitHostPort(address) // it has a port: it was dialed
+	host, _, _ := net.SplitHostPort(address) // the address was dialed, so it has a port
 	cfg.ServerName = cmp.Or(cfg.ServerName, host)
 	secure := tls.Client(conn, cfg)
 	if err := secure.HandshakeContext(ctx); err != nil {
@@ -154,8 +154,8 @@ func (e *env) dialSecured(ctx context.Context, network, address string) (net.Con
 	return tlsConn{secure, conn}, nil
 }
 
-// tlsConn is closed without TLS's closing alert, which takes seconds if the server
-// does not read.
+// tlsConn closes without TLS's closing alert, which takes seconds if the server does
+// not read.
 type tlsConn struct {
 	*tls.Conn
 	below net.Conn

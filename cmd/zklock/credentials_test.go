@@ -240,7 +240,7 @@ func TestSASLPasswordIsReadAgain(t *testing.T) {
 }
 
 // A file that was not renewed is the reason why zklock does not lead again, and
-// "standing again" names it. A certificate of another server is refused.
+// "queueing again" names it. A certificate of another server is refused.
 func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, x := newStand(t), newSecured(t)
@@ -258,7 +258,7 @@ func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
 		require.Equal(t, "TERM", <-p.got)
 		p.end(0)
 		time.Sleep(pause / 2)
-		require.Regexp(t, `^zklock: standing again: lost /el: .*; there is no connection: .*certificate.* 127.0.0.1`, r.err.String())
+		require.Regexp(t, `^zklock: queueing again: lost /el: .*; there is no connection: .*certificate.* 127.0.0.1`, r.err.String())
 		x.change(func() { x.address = "127.0.0.1" })
 		p = r.command()
 		r.signal(1)

@@ -8,10 +8,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// custody decides what happens to a command under its lease: which signal it
-// gets, and when it is killed. It is a state machine without clocks, processes
-// and servers: on takes an event and returns the acts that follow, in their
-// order. Acts that protect the lock come before acts that report.
+// custody decides what happens to a command under its lease: which signals the command
+// gets, and when it is killed. custody is a state machine without clocks, processes and
+// servers: the method on takes an event and returns the acts to carry out, in order.
+// Acts that protect the lock come before acts that report.
 type custody struct {
 	path  string
 	grace time.Duration // from TERM to KILL
@@ -20,7 +20,7 @@ type custody struct {
 	graceSet  bool
 	lost      bool
 	stopAsked bool  // a signal has asked for the end
-	cause     error // why the lock was lost, if the command still ran then
+	cause     error // why the lock was lost, if the command was still running
 	unstopped int   // a process of the command that zklock may not signal, or 0
 }
 
@@ -35,15 +35,15 @@ type event struct {
 type eventKind int
 
 const (
-	sawSignal     eventKind = iota // zklock got a signal
+	sawSignal     eventKind = iota // zklock received a signal
 	sawRevocation                  // another client asks for the lock
 	sawLoss                        // the lock is lost
-	sawExit                        // the command has ended, perhaps not all that it has started
+	sawExit                        // the command, but perhaps not its children, has ended
 	sawGraceEnd                    // the time of startGrace is over
 	sawRefusal                     // the system refuses to signal a process of the command
 )
 
-// act is something that is to be done.
+// act is something to do.
 type act struct {
 	kind actKind
 	sig  os.Signal     // of doForward
@@ -55,21 +55,21 @@ type actKind int
 
 const (
 	doForward    actKind = iota // pass a signal on
-	doTerminate                 // TERM to all that descends from the command
-	doKill                      // KILL to all of it
-	doStartGrace                // sawGraceEnd follows
+	doTerminate                 // TERM to the command and all its descendants
+	doKill                      // KILL to the command and all its descendants
+	doStartGrace                // start the timer that ends with sawGraceEnd
 	doSay                       // write a line
 	doNote                      // write a line with -v
 )
 
-// on returns what follows from an event.
+// on returns the acts that follow from an event.
 func (c *custody) on(e event) []act {
 	switch e.kind {
 	case sawSignal:
 		c.stopAsked = c.stopAsked || asksToStop(e.sig)
 		return []act{{kind: doForward, sig: e.sig}, {kind: doNote, text: fmt.Sprintf("forwarding %v", e.sig)}}
 	case sawRevocation:
-		return []act{{kind: doTerminate}, {kind: doNote, text: fmt.Sprintf("somebody asks for %s: sending TERM", c.path)}}
+		return []act{{kind: doTerminate}, {kind: doNote, text: fmt.Sprintf("another client asks for %s: sending TERM", c.path)}}
 	case sawExit:
 		return c.exit()
 	case sawLoss:
@@ -82,8 +82,8 @@ func (c *custody) on(e event) []act {
 	return nil
 }
 
-// exit ends what the command has left behind: nothing of it may outlive the
-// lock. As a rule there is nothing.
+// exit stops the descendants that the command has left behind: none may run without the
+// lock. Usually there are none.
 func (c *custody) exit() (acts []act) {
 	c.exited = true
 	if !c.graceSet {
@@ -92,8 +92,8 @@ func (c *custody) exit() (acts []act) {
 	return append(acts, c.beginGrace()...)
 }
 
-// beginGrace begins the grace. A grace that has begun is not made longer: the
-// margin of a loss holds one.
+// beginGrace begins the grace. A running grace is not extended, because the safety
+// margin of a lost session has room for one grace only.
 func (c *custody) beginGrace() []act {
 	if c.graceSet {
 		return nil
@@ -103,8 +103,7 @@ func (c *custody) beginGrace() []act {
 }
 
 // lose stops the command. The lease has ended early enough for the grace. A process
-// that the system refused to signal before may have ended since: the next refusal
-// counts.
+// that refused an earlier signal may have ended since, so only the next refusal counts.
 func (c *custody) lose(cause error) []act {
 	c.lost, c.unstopped = true, 0
 	if !c.exited {
@@ -113,7 +112,7 @@ func (c *custody) lose(cause error) []act {
 	return append(c.beginGrace(), act{kind: doTerminate})
 }
 
-// refuse says what follows from a process that cannot be stopped.
+// refuse returns the acts that follow if a process cannot be stopped.
 func (c *custody) refuse(pid int) []act {
 	if c.unstopped != 0 {
 		return nil
@@ -126,8 +125,8 @@ func (c *custody) refuse(pid int) []act {
 	return []act{{kind: doSay, text: fmt.Sprintf("%s: cannot stop PID %d: %s", c.path, pid, consequence)}}
 }
 
-// lossOf returns the error of a loss: what was done about the command, or that it
-// could not be stopped.
+// lossOf returns the error of a loss. The error says what was done to the command, or
+// that a process could not be stopped.
 func (c *custody) lossOf(cause error, consequence string) error {
 	if c.unstopped == 0 {
 		return lostError(c.path, cause, consequence)
@@ -135,14 +134,14 @@ func (c *custody) lossOf(cause error, consequence string) error {
 	return statusError{notStopped, fmt.Errorf("lost %s: %w; PID %d could not be stopped", c.path, cause, c.unstopped)}
 }
 
-// watch is the life of a command under its lease. Its loop tells a custody what
-// happens, and carries out what follows.
+// watch is the life of a command under its lease. Its loop passes events to a custody
+// and carries out the acts.
 type watch struct {
 	*guarded
 	custody
 	p     process
 	lease *locks.Lease
-	kill  <-chan time.Time // the end of the grace; nil before its begin
+	kill  <-chan time.Time // the end of the grace; nil before the grace
 }
 
 func newWatch(g *guarded, p process, lease *locks.Lease, grace time.Duration) *watch {
@@ -150,7 +149,7 @@ func newWatch(g *guarded, p process, lease *locks.Lease, grace time.Duration) *w
 	return &watch{guarded: g, custody: c, p: p, lease: lease}
 }
 
-// untilGone returns when nothing of the command is left.
+// untilGone returns when the command and all its descendants have ended.
 func (w *watch) untilGone() error {
 	exited, lost, asked := w.p.Exited(), w.lease.Context().Done(), w.lease.Revoked()
 	for {
@@ -178,7 +177,7 @@ func (w *watch) untilGone() error {
 	}
 }
 
-// follow carries out what follows from an event.
+// follow carries out the acts that follow from an event.
 func (w *watch) follow(e event) {
 	for _, a := range w.on(e) {
 		switch a.kind {
@@ -199,14 +198,14 @@ func (w *watch) follow(e event) {
 	w.guarded.stopAsked = w.custody.stopAsked
 }
 
-// outcome returns the status of the command, or the loss. The status counts only
-// if the lock was held until nothing of the command was left.
+// outcome returns the status of the command, or the loss. The status counts only if the
+// lock was held until the last descendant had ended.
 func (w *watch) outcome() error {
 	if w.cause != nil {
 		return w.lossOf(w.cause, "; the command was stopped")
 	}
 	if w.p.GuardDied() {
-		err := fmt.Errorf("%s: somebody has killed the guard, and the command with it", w.guarded.path)
+		err := fmt.Errorf("%s: the guard was killed, and the command with it", w.guarded.path)
 		return statusError{ownFailure, err}
 	}
 	status := w.p.Status()

@@ -20,11 +20,11 @@ var doctorCommand = &command{
 	Purpose: "examine the servers, the session, the clock and the tree",
 	Usage:   "[flags]",
 	Long: `
-The doctor asks each server by itself, measures the clock with a node that it
-creates and deletes, and reads the tree for leftovers: nodes that no crash
-removes, nodes of processes of this machine that are gone, strangers in queues,
-and parents that are empty and stay. The exit status is 2 if something is wrong,
-apart from hints.
+The doctor asks each server individually, measures the servers' clock with a node
+that it creates and deletes, and searches the tree for leftovers: nodes that stay
+after a crash, nodes of dead processes of this machine, foreign nodes in queues,
+and empty parents that no server removes. The exit status is 2 if there are
+findings other than hints.
 `,
 	Define: func(*flag.FlagSet) action { return runDoctor },
 }
@@ -51,12 +51,12 @@ func runDoctor(ctx context.Context, e *env) error {
 	return nil
 }
 
-// client examines what a client of the ensemble sees.
+// client examines the ensemble as a client sees it.
 func (d *doctor) client(ctx context.Context, c *framework.Client) error {
 	if err := d.session(ctx, c); err != nil {
 		return err
 	}
-	// A node that is created there would create the chroot.
+	// Creating a node would also create the chroot.
 	exists, _, err := c.Exists(ctx, "/")
 	if err != nil {
 		return err
@@ -71,17 +71,17 @@ func (d *doctor) client(ctx context.Context, c *framework.Client) error {
 	return d.tree(ctx, c)
 }
 
-// doctor collects what is wrong.
+// doctor collects findings.
 type doctor struct {
 	*env
 	findings []finding
-	wrong    int // findings that are no hints
+	wrong    int // the number of findings that are not hints
 }
 
-// finding is the JSON of something that is wrong.
+// finding is the JSON of a problem or a hint.
 type finding struct {
 	Type string `json:"type"` // "finding"
-	Hint bool   `json:"hint"` // it is nothing wrong, but somebody may want to know
+	Hint bool   `json:"hint"` // not a problem, but worth knowing
 	What string `json:"what"`
 	Path string `json:"path,omitempty"`
 	Text string `json:"text"`
@@ -95,7 +95,7 @@ func (d *doctor) find(f finding) {
 	}
 }
 
-// fact prints a line about the whole: a JSON object, or a name and a text.
+// fact prints a general fact: a JSON object, or a name and a text.
 func (d *doctor) fact(name, text string, object any) error {
 	if d.isJSON() {
 		return d.writeJSON(object)
@@ -104,7 +104,7 @@ func (d *doctor) fact(name, text string, object any) error {
 	return err
 }
 
-// session tells which session timeout the server has granted.
+// session prints the session timeout that the server has granted.
 func (d *doctor) session(ctx context.Context, c *framework.Client) error {
 	s, err := c.Session(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *doctor) report() error {
 	return table.Flush()
 }
 
-// A wrong clock makes ages wrong, and no more.
+// A wrong clock only makes ages wrong.
 const tolerableOffset = time.Second
 
 // clock is the JSON of a comparison of clocks.
@@ -158,10 +158,10 @@ type clock struct {
 	// Offset is how far the server's clock is ahead, give or take Uncertainty.
 	Offset      *view.Seconds `json:"offset_seconds,omitempty"`
 	Uncertainty *view.Seconds `json:"uncertainty_seconds,omitempty"`
-	Error       string        `json:"error,omitempty"` // why it is not known
+	Error       string        `json:"error,omitempty"` // why the offset is not known
 }
 
-// time compares the clocks. It is not known if the client may not create nodes.
+// time compares the clocks, which needs the right to create nodes.
 func (d *doctor) time(ctx context.Context, c *framework.Client) error {
 	offset, half, err := clockOffset(ctx, c)
 	if ctx.Err() != nil {
@@ -181,9 +181,9 @@ func (d *doctor) time(ctx context.Context, c *framework.Client) error {
 	return d.fact("clock", text, clock{Type: "clock", Offset: &o, Uncertainty: &u})
 }
 
-// clockOffset returns how far the server's clock is ahead of this machine's,
-// give or take half the time of a round trip. The server puts its time on each
-// node that it creates, and tells it in no other way.
+// clockOffset returns how far the server's clock is ahead of this machine's, give or
+// take half the time of a round trip. The only way to read the server's time is to
+// create a node.
 func clockOffset(ctx context.Context, c *framework.Client) (offset, half time.Duration, err error) {
 	begin := time.Now()
 	n, err := c.Create(ctx, "/zklock-doctor-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())

@@ -17,7 +17,7 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// server is the JSON of what a server of the connection string has answered.
+// server is the JSON of the answers of a server in the connection string.
 type server struct {
 	Type    string        `json:"type"` // "server"
 	Address string        `json:"server_address"`
@@ -31,8 +31,8 @@ type server struct {
 // serverPatience is how long a server may take to answer.
 const serverPatience = 3 * time.Second
 
-// servers asks each server by itself, all at once. It is an error if none
-// answers.
+// servers asks all servers individually and at the same time. It returns an error if no
+// server answers.
 func (d *doctor) servers(ctx context.Context) error {
 	addresses, chroot := splitServers(d.env.servers)
 	if len(addresses) == 0 {
@@ -89,7 +89,7 @@ func (d *doctor) askServer(ctx context.Context, addr, chroot string, opts []fram
 	s := server{Type: "server", Address: addr}
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
-	conn, err := d.dialServer(ctx, addr) // a client would try it again and again
+	conn, err := d.dialServer(ctx, addr) // a client would retry the address for ever
 	if err != nil {
 		s.Error = err.Error()
 		return s
@@ -123,8 +123,8 @@ var (
 	versionLine = regexp.MustCompile(`(?m)^Zookeeper version: ([\w.]+)`)
 )
 
-// serverStatus asks for what a server says of itself. Servers may be told not
-// to, and then nothing is known.
+// serverStatus asks a server for its status by a four-letter word, which the server's
+// configuration may forbid.
 func (d *doctor) serverStatus(ctx context.Context, addr string) (mode, version string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -139,7 +139,7 @@ func (d *doctor) serverStatus(ctx context.Context, addr string) (mode, version s
 		return "", ""
 	}
 	var answer bytes.Buffer
-	io.Copy(&answer, io.LimitReader(conn, 4096)) // an error leaves what has come so far
+	io.Copy(&answer, io.LimitReader(conn, 4096)) // after an error, the text received so far counts
 	return firstMatch(modeLine, answer.String()), firstMatch(versionLine, answer.String())
 }
 

@@ -24,7 +24,7 @@ func (d *doctor) tree(ctx context.Context, c *framework.Client) error {
 	if err := x.walk(); err != nil {
 		return err
 	}
-	return d.fact("tree", fmt.Sprintf("%d nodes beside those of %d locks, leaders, groups and queues", x.nodes, x.recipes),
+	return d.fact("tree", fmt.Sprintf("%d nodes, apart from %d locks, leaders, groups and queues", x.nodes, x.recipes),
 		struct {
 			Type    string `json:"type"`
 			Nodes   int    `json:"nodes"`
@@ -37,12 +37,12 @@ type examination struct {
 	*doctor
 	ctx     context.Context
 	client  *framework.Client
-	newest  int64 // what is older was there when the walk began
+	newest  int64 // older nodes existed when the walk began
 	host    string
-	nodes   int // nodes beside those of recipes
+	nodes   int // nodes that belong to no recipe
 	recipes int
 
-	leaves  map[string][]string // old nodes without children that are no contenders, by their parents
+	leaves  map[string][]string // old nodes without children that are not contenders, by their parents
 	problem error               // the first error of the filter's requests
 }
 
@@ -63,9 +63,9 @@ func (x *examination) walk() error {
 	return x.problem
 }
 
-// node looks at a node that is no contender. It notes a node that had children and
-// has none. Containers go by themselves, but the stat of a node does not tell that
-// it is one.
+// node examines a node that is not a contender, and notes it if it once had children
+// and now has none. The servers remove empty containers by themselves, but a stat does
+// not show whether a node is a container.
 func (x *examination) node(path string) error {
 	_, stat, err := x.client.Exists(x.ctx, path)
 	switch {
@@ -81,14 +81,14 @@ func (x *examination) node(path string) error {
 	}
 	if stat.Cversion > 0 && stat.DataLength == 0 {
 		x.find(finding{
-			Hint: true, What: "empty parent", Path: path, Text: "it had children; if it is a container, it goes within minutes",
+			Hint: true, What: "empty parent", Path: path, Text: "the node had children; if it is a container, a server deletes it within minutes",
 		})
 	}
 	return nil
 }
 
-// recipe looks at the participants of a recipe, and at the other nodes in its
-// queues. A walk has visited these before.
+// recipe examines the participants of a recipe and the other nodes in its queues, which
+// the walk has visited before.
 func (x *examination) recipe(r inspect.Recipe) {
 	x.recipes++
 	switch r.Kind {
@@ -107,11 +107,11 @@ func (x *examination) recipe(r inspect.Recipe) {
 	}
 }
 
-// strangers notes the nodes in a queue that wait for nobody. Recipes of one path
-// may share a queue.
+// strangers notes the nodes in a queue that are not contenders. Recipes at one path may
+// share a queue.
 func (x *examination) strangers(queue string) {
 	for _, path := range x.leaves[queue] {
-		x.find(finding{Hint: true, What: "stranger in a queue", Path: path, Text: "no contender, and nobody waits for it"})
+		x.find(finding{Hint: true, What: "stranger in a queue", Path: path, Text: "not a contender; no client waits for the node"})
 	}
 	delete(x.leaves, queue)
 }
@@ -120,7 +120,7 @@ func (x *examination) participant(r inspect.Recipe, p inspect.Participant) {
 	switch {
 	case p.Unreadable:
 	case p.Session == 0 && r.Kind != inspect.Queue:
-		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": it stays when its owner dies"})
+		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": the node stays when its owner dies"})
 	case p.PID != 0 && p.Host == x.host && !child.Exists(p.PID):
 		x.find(finding{What: "owner is gone", Path: p.Path, Text: fmt.Sprintf(
 			"no process %d on this machine, unless it is in a container: the node stays until session %s ends", p.PID,

@@ -27,16 +27,17 @@ var electCommand = &command{
 	FlagsEnd: 2,
 	Long: `
 Of all candidates at PATH, only the leader runs its command. The command is
-stopped when the leadership is lost or asked for, and the next candidate leads
-when the command has ended. The election is that of Curator's LeaderSelector.
+stopped when the leadership is lost or revoked, and the next candidate leads
+when the command has ended. The election is compatible with Curator's
+LeaderSelector.
 
   zklock elect --restart /services/scheduler -- ./scheduler
   zklock elect --observe -o json /services/scheduler
 
-With --restart the program stands again, behind the others, when its command has
-ended or the leadership is lost. A signal ends it in any case, also Ctrl-C: the
-command has the terminal only if it wants to read it. The environment of the
-command is that of zklock run.
+With --restart, the program queues again, behind other candidates, when its
+command has ended or the leadership is lost. A signal, such as Ctrl-C, always
+ends the program: the command gets the terminal only when it reads from it. The
+environment of the command is the same as with zklock run.
 `,
 	Define: defineElect,
 }
@@ -50,9 +51,9 @@ type electFlags struct {
 
 func defineElect(fs *flag.FlagSet) action {
 	f := &electFlags{stop: defineStopping(fs)}
-	fs.StringVar(&f.id, "id", "", "the `name` that others see")
-	fs.BoolVar(&f.observe, "observe", false, "do not stand: print each leader, until a signal")
-	fs.BoolVar(&f.restart, "restart", false, "stand again when the command has ended")
+	fs.StringVar(&f.id, "id", "", "the `name` that other processes see")
+	fs.BoolVar(&f.observe, "observe", false, "do not become a candidate: print each leader, until a signal")
+	fs.BoolVar(&f.restart, "restart", false, "queue again when the command has ended")
 	return f.run
 }
 
@@ -82,7 +83,7 @@ func (f *electFlags) run(ctx context.Context, e *env) error {
 // pause is the time between two candidacies of one program.
 const pause = time.Second
 
-// stand stands for leader, once or again and again.
+// stand queues as a candidate, once or repeatedly.
 func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) error {
 	waitCtx, endWait := untilStart(ctx, signals)
 	c, err := e.connect(waitCtx, f.stop.option(), serviceName(e.args[1:]))
@@ -104,7 +105,7 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 		if !f.restart || stopped || !mayRestart(err) || isInterrupt(e, err) {
 			return err
 		}
-		fmt.Fprintln(e.err, "zklock: standing again:", outcomeText(err)+connectionText(c))
+		fmt.Fprintln(e.err, "zklock: queueing again:", outcomeText(err)+connectionText(c))
 		waitCtx, endWait := untilStart(ctx, signals)
 		select {
 		case <-time.After(pause):
@@ -119,13 +120,12 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 	}
 }
 
-// untilWorkReturns is the grace of a leader that is asked to step down: the
-// command is asked to end, and the leadership ends after it.
+// untilWorkReturns is the grace of a leader that is asked to step down: the command
+// gets TERM, and the leadership ends after the command.
 const untilWorkReturns = 10 * 365 * 24 * time.Hour
 
-// lead is one candidacy. It reports whether the program should stop: a signal
-// has asked for that, or there is an error that another candidacy would meet
-// again.
+// lead is one candidacy. It returns stopped = true if a signal has asked the program to
+// stop, or after an error that the next candidacy would hit again.
 func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal) (stopped bool, err error) {
 	opts := []leader.Option{leader.WithGrace(untilWorkReturns)}
 	if f.id != "" {
@@ -139,7 +139,7 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 		hideProgress()
 		led = true
 		if stopErr := endWait(); stopErr != nil {
-			stopped, outcome = true, stopErr // the command is never started
+			stopped, outcome = true, stopErr // the command was never started
 			return nil
 		}
 		lease, _ := locks.LeaseFromContext(ctx)
@@ -159,7 +159,7 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 	return true, orSignal(waitCtx, err)
 }
 
-// lossIn returns why a leadership was lost, or nil if an error is no loss.
+// lossIn returns why a leadership was lost, or nil if the error has another cause.
 func lossIn(err error) error {
 	for _, loss := range []error{framework.ErrSessionLost, framework.ErrSuspended, locks.ErrNodeDeleted, locks.ErrRevoked} {
 		if !errors.Is(err, loss) {
@@ -174,16 +174,16 @@ func lossIn(err error) error {
 	return nil
 }
 
-// mayRestart reports whether a candidacy that ended so may be repeated: what
-// the command did, and the loss of the leadership, but no error of this
-// program's own.
+// mayRestart reports whether a candidacy may be repeated after this error: yes after
+// the end of the command or the loss of the leadership, no after an error of zklock
+// itself.
 func mayRestart(err error) bool {
 	var e statusError
 	return err == nil || errors.As(err, &e) && (e.status == lost || e.err == nil)
 }
 
-// isInterrupt reports whether a command that had the terminal has ended by
-// Ctrl-C or Ctrl-\\, which reach the command alone then.
+// isInterrupt reports whether Ctrl-C or Ctrl-\\ has ended a command that had the
+// terminal. In that case, only the command gets the signal.
 func isInterrupt(e *env, err error) bool {
 	var ended statusError
 	return errors.As(err, &ended) && ended.err == nil && terminal.Is(e.in) &&
@@ -201,7 +201,8 @@ func outcomeText(err error) string {
 	return err.Error()
 }
 
-// connectionText says why there is no connection, if there is none.
+// connectionText returns the reason why there is no connection, or an empty text if
+// there is one.
 func connectionText(c *framework.Client) string {
 	s := framework.Extend(c).Status()
 	if s.State.IsConnected() || s.Cause == nil {
@@ -221,7 +222,7 @@ type observed struct {
 	Since   time.Time `json:"since,omitzero"`
 }
 
-// observe prints each leader, in a line of its own.
+// observe prints each leader on a separate line.
 func observe(ctx context.Context, e *env) error {
 	c, err := e.connect(ctx)
 	if err != nil {

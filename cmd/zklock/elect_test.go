@@ -54,8 +54,8 @@ func TestElectStandsAgain(t *testing.T) {
 		p.end(7)
 		r.command().end(9)
 		p = r.command()
-		require.Equal(t, "zklock: standing again: lost /el: lock node deleted by someone else; the command was stopped\n"+
-			"zklock: standing again: the command has ended with status 9\n", r.err.String())
+		require.Equal(t, "zklock: queueing again: lost /el: lock node deleted by someone else; the command was stopped\n"+
+			"zklock: queueing again: the command has ended with status 9\n", r.err.String())
 		r.signal(syscall.SIGTERM)
 		p.end(5)
 		r.finish(5)

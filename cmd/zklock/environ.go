@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// holding is what a command, or the reader of --hold, is told of its lock.
+// holding describes a held lock, for the command or for the reader of --hold.
 type holding struct {
 	Path    string `json:"path"`
 	Node    string `json:"node"`
@@ -38,8 +38,8 @@ func (g *guarded) holding(lease *locks.Lease) holding {
 	}
 }
 
-// environ returns the environment of the command. Its variables replace the
-// ones of an outer zklock, if another zklock runs this one.
+// environ returns the environment of the command. If an outer zklock runs this one, the
+// variables replace the outer ones.
 func (g *guarded) environ(lease *locks.Lease) []string {
 	h := g.holding(lease)
 	own := []string{
@@ -68,8 +68,8 @@ func (g *guarded) printHolding(lease *locks.Lease) error {
 	return err
 }
 
-// lossFile is a pipe that nobody writes to. The child's end of it reads the end
-// of the file when the lock is lost, or when this program has died.
+// lossFile is a pipe without any writes. The child reads EOF from its end when the lock
+// is lost or this program has died.
 type lossFile struct {
 	r, w *os.File
 	stop func() bool

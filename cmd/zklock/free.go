@@ -24,13 +24,14 @@ var freeCommand = &command{
 	MinArgs: 1,
 	MaxArgs: 1,
 	Long: `
-This is the last resort: the owner may still work, and only a fencing token
-stops it. The command deletes the node with this czxid only, and none that was
-created in its place. NODE and czxid are in zklock show. The command
-shows what it would do and asks. Without a terminal it needs --yes. Unless the
-name of the node is unique, as those of locks are, it needs the right to create
-nodes beside it, and uses a sequence number there. The exit status is 1 if
-nothing was deleted because of what is there, or because you said no.
+This is the last resort: the owner may still be working, and only a fencing token
+stops the owner's writes. The command deletes only the node with this czxid, and
+no later node at the same path. zklock show prints NODE and czxid. The command
+shows what it would delete and asks for confirmation; without a terminal, --yes
+is required. Unless the name of the node is unique, like the names of locks'
+nodes, the command needs the right to create sibling nodes, and uses up a
+sequence number. The exit status is 1 if the node was not deleted because its
+state or your answer forbids it.
 
   zklock free /jobs/bill/_c_...-lock-0000000012 --czxid 0x3f0001a2b
 `,
@@ -48,10 +49,10 @@ func defineFree(fs *flag.FlagSet) action {
 		}
 		want, err := strconv.ParseInt(*czxid, 0, 64)
 		if err != nil {
-			return usagef("free: --czxid %q is no number, such as 0x3f0001a2b", *czxid)
+			return usagef("free: --czxid %q is not a number, such as 0x3f0001a2b", *czxid)
 		}
 		if !*yes && !terminal.Is(e.in) {
-			return usagef("free: without a terminal it needs --yes")
+			return usagef("free: --yes is required without a terminal")
 		}
 		c, err := e.connect(ctx)
 		if err != nil {
@@ -91,8 +92,7 @@ func (e *env) free(ctx context.Context, c *framework.Client, czxid int64, reason
 	return err
 }
 
-// findIncarnation returns the participant, if its node is the one that the user
-// means.
+// findIncarnation returns the participant if its node has the czxid that the user gave.
 func (e *env) findIncarnation(ctx context.Context, c *framework.Client, czxid int64) (*view.Sighting, error) {
 	node := e.args[0]
 	exists, stat, err := c.Exists(ctx, node)
@@ -109,7 +109,7 @@ func (e *env) findIncarnation(ctx context.Context, c *framework.Client, czxid in
 	case err != nil:
 		return nil, err
 	case s == nil:
-		return nil, statusError{refused, fmt.Errorf("%s is no node of a lock, a leader or a member", printable.String(node))}
+		return nil, statusError{refused, fmt.Errorf("%s belongs to no lock, leader or member", printable.String(node))}
 	case s.Czxid != czxid:
 		return nil, otherIncarnation(node, s.Czxid)
 	}
@@ -117,11 +117,11 @@ func (e *env) findIncarnation(ctx context.Context, c *framework.Client, czxid in
 }
 
 func otherIncarnation(node string, czxid int64) error {
-	return statusError{refused, fmt.Errorf("%s is another one now, with czxid %#x: nothing was deleted",
+	return statusError{refused, fmt.Errorf("%s is a different node now, with czxid %#x: nothing was deleted",
 		printable.String(node), czxid)}
 }
 
-// explain says what would be deleted, and what follows.
+// explain prints which node would be deleted, and the consequences.
 func (e *env) explain(s *view.Sighting) {
 	v := e.view()
 	fmt.Fprintln(e.err, v.Title(s.Recipe))
@@ -130,14 +130,14 @@ func (e *env) explain(s *view.Sighting) {
 		table.Row(line...)
 	}
 	table.Flush()
-	fmt.Fprintln(e.err, "Its owner may still be at work. Only a fencing token stops what it writes.")
+	fmt.Fprintln(e.err, "The owner of the node may still be working. Only a fencing token stops the owner's writes.")
 }
 
 // ask asks a question, and reports whether the answer is yes.
 func (e *env) ask(ctx context.Context, question string) (bool, error) {
 	fmt.Fprint(e.err, question)
 	answer := make(chan string, 1)
-	go func() { // it ends with the program, if the user does not answer
+	go func() { // the goroutine ends with the program if the user does not answer
 		line, _ := bufio.NewReader(e.in).ReadString('\n')
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()

@@ -11,11 +11,11 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// stopping has the flag that says how a command is stopped, and what follows.
+// stopping has the flag --grace and the values computed from it.
 type stopping struct {
 	grace   *time.Duration
-	timeout time.Duration // the session timeout that was asked for
-	margin  float64       // the part of the timeout that is for stopping
+	timeout time.Duration // the requested session timeout
+	margin  float64       // the part of the timeout that is reserved for stopping
 }
 
 func defineStopping(fs *flag.FlagSet) *stopping {
@@ -32,12 +32,12 @@ const (
 	maxMarginStrict = 0.25
 )
 
-// plan computes the margin. A session is given up as much before its end as it
-// takes to stop the command, so that nobody else can have the lock before that.
+// plan computes the margin. The client gives a session up early enough to stop the
+// command before another process can get the lock.
 func (s *stopping) plan(set *settings) error {
 	const defaultMargin, graceShare = 0.1, 5
 	if !child.Supported {
-		return usagef("commands run on Unix alone")
+		return usagef("commands run on Unix only")
 	}
 	if s.timeout = set.sessionTimeout; s.timeout <= 0 {
 		return usagef("--session-timeout must be positive")
@@ -59,21 +59,21 @@ func (s *stopping) plan(set *settings) error {
 
 func (s *stopping) option() framework.Option { return framework.WithSafetyMargin(s.margin) }
 
-// graceOf returns the grace in a session, which is shorter if the server has
-// granted a shorter session timeout, and 0 if it is not known what was granted.
+// graceOf returns the grace in a session, which is shorter if the server has granted a
+// shorter session timeout, and 0 if the granted timeout is not known.
 func (s *stopping) graceOf(granted time.Duration) time.Duration {
 	room := time.Duration(s.margin*float64(granted)) - spare(granted)
 	return max(0, min(*s.grace, room))
 }
 
-// lossGrace is the grace that begins with the loss of a lock, also while the
-// command is being started. A command that has begun by then may run before
-// zklock learns of it: it gets TERM, and what is left of the grace. One that has
-// not begun by the end of the grace is canceled.
+// lossGrace is the grace that begins with the loss of a lock, even while the command is
+// being started. The command may begin before zklock learns of the start: then it gets
+// TERM and the rest of the grace. If the command has not begun by the end of the grace,
+// its start is canceled.
 type lossGrace struct {
 	whole time.Duration
 	begin atomic.Pointer[time.Time]
-	over  chan struct{} // closed at its end
+	over  chan struct{} // closed at the end of the grace
 }
 
 // graceAfter returns the grace after the end of a lease.
@@ -87,7 +87,7 @@ func graceAfter(lease context.Context, whole time.Duration) *lossGrace {
 	return g
 }
 
-// left returns how long the command has from now on if the lock is lost.
+// left returns how long the command still has if the lock is lost.
 func (g *lossGrace) left() time.Duration {
 	begin := g.begin.Load()
 	if begin == nil {

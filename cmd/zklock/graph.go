@@ -21,9 +21,9 @@ var graphCommand = &command{
 	Usage:   "[flags] [ROOT...]",
 	MaxArgs: -1,
 	Long: `
-Deadlocks come first. Each was there for a second without a change, and names
-its processes and their locks. What the nodes leave open is said with it. The
-exit status is 2 if there is a deadlock, and 0 if there is none.
+Deadlocks come first. A deadlock has lasted for a second without a change, and is
+shown with its processes and their locks. A note says what the nodes leave open.
+The exit status is 2 if there is a deadlock, and 0 if there is none.
 
   zklock graph -r /
 `,
@@ -80,10 +80,10 @@ func (e *env) graphTable(v view.View, g inspect.Graph, where string) error {
 		fmt.Fprintln(e.out)
 	}
 	for _, path := range g.Unreadable {
-		fmt.Fprintf(e.err, "%s may not be read: its waits are not known\n", printable.String(path))
+		fmt.Fprintf(e.err, "%s cannot be read: its waits are not known\n", printable.String(path))
 	}
 	if len(g.Waits) == 0 {
-		fmt.Fprintln(e.err, "nobody waits for anybody"+where)
+		fmt.Fprintln(e.err, "no waits"+where)
 		return nil
 	}
 	table := e.table()

@@ -27,23 +27,23 @@ type guarded struct {
 	client  *framework.Client
 	path    string
 	kind    inspect.Kind
-	id      string // the holder's name for others, or empty for the default
+	id      string // the holder's public name, or empty for the default
 	args    []string
 	stop    *stopping
 	signals <-chan os.Signal
 
 	background bool // see child.Command
-	stopAsked  bool // a signal has asked for the end while the command ran
+	stopAsked  bool // a signal has asked zklock to stop while the command ran
 	started    bool // the command has been started
 	afterLoss  *lossGrace
 
-	// unanswered is the time since which no server has answered whether the lock
-	// was held to the end, or zero.
+	// unanswered is the time since which no server has confirmed that the lock was held
+	// to the end, or zero.
 	unanswered time.Time
 }
 
-// run runs the command and returns when nothing of it is left. A status that is
-// not 0 is an error without a text; the loss of the lock has one.
+// run runs the command and returns when all its descendants have ended. A status other
+// than 0 is an error without a text; a lost lock is an error with a text.
 func (g *guarded) run(lease *locks.Lease) error {
 	g.noteGrant(lease)
 	if err := g.checkAgain(lease); err != nil {
@@ -66,7 +66,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 	return newWatch(g, p, lease, g.afterLoss.left()).untilGone()
 }
 
-// noteGrant tells with -v when the lock was acquired.
+// noteGrant prints with -v when the lock was acquired.
 func (g *guarded) noteGrant(lease *locks.Lease) {
 	at := time.Now().Format(time.RFC3339)
 	g.note("acquired %s at %s, with token %d", printable.String(g.path), at, lease.FencingToken())
@@ -90,8 +90,8 @@ func (g *guarded) start(lease *locks.Lease, lossFile *lossFile, grace time.Durat
 	})
 }
 
-// mayStart returns an error if the lock was lost, or a stop was asked for, while
-// the start was prepared: that may have waited for a connection.
+// mayStart returns an error if the lock was lost or a stop was requested while the
+// start was prepared, because the preparation may have waited for a connection.
 func (g *guarded) mayStart(lease *locks.Lease) error {
 	if cause := lostCause(lease); cause != nil {
 		return lostError(g.path, cause, "; the command was not started")
@@ -105,8 +105,7 @@ func (g *guarded) mayStart(lease *locks.Lease) error {
 	}
 }
 
-// startError gives the reason why a command could not be started the status
-// that shells have for it.
+// startError gives the error of a failed start the exit status that shells use.
 func startError(name string, err error) error {
 	status := ownFailure
 	var notStarted statusError
@@ -123,9 +122,10 @@ func startError(name string, err error) error {
 	return statusError{status, fmt.Errorf("%s: %w", name, err)}
 }
 
-// session returns what is known of the newest session. It is zero if that is
-// over, and another one after the next has begun: the lease has ended then. It does
-// not wait for a connection: a signal would not be heard meanwhile.
+// session returns the status of the newest session, or zero if that session is over.
+// After the next session has begun, session returns that one; the lease has ended by
+// then. session does not wait for a connection, because a signal would be delayed
+// meanwhile.
 func (g *guarded) session() framework.SessionStatus {
 	if s := framework.Extend(g.client).Status().Session; s != nil && s.Ended == nil {
 		return *s
@@ -133,18 +133,17 @@ func (g *guarded) session() framework.SessionStatus {
 	return framework.SessionStatus{}
 }
 
-// hold keeps a lock without a command, and says on standard output that it is
-// held.
+// hold keeps a lock without a command, and announces the lock on standard output.
 func (g *guarded) hold(lease *locks.Lease) error {
 	g.noteGrant(lease)
 	if err := g.checkAgain(lease); err != nil {
 		return err
 	}
-	if cause := lostCause(lease); cause != nil { // the check has waited for a server
+	if cause := lostCause(lease); cause != nil { // checkAgain may have waited for a server
 		return lostError(g.path, cause, "")
 	}
 	told := make(chan error, 1)
-	go func() { told <- g.printHolding(lease) }() // it ends with the program, if nobody reads
+	go func() { told <- g.printHolding(lease) }() // the goroutine ends with the program if standard output blocks
 	if err := g.untilHoldEnds(lease, told); err != nil {
 		return err
 	}
@@ -154,13 +153,13 @@ func (g *guarded) hold(lease *locks.Lease) error {
 	return nil
 }
 
-// untilHoldEnds returns when the lock need not be held any more, or when it
-// could not be told that it is. It returns even if nobody reads standard
-// output: the text that was not read then has a moment more.
+// untilHoldEnds returns when the lock need not be held any longer, or when the
+// announcement has failed. It returns even if standard output blocks; an unread
+// announcement then gets one more moment.
 //
-// If standard input cannot tell when the hold is over, it ends with the parent of
-// zklock: a script that starts zklock in the background, and is killed, leaves no
-// lock. The first process of a system or a container does not end before zklock.
+// If the end of standard input has no meaning, the hold ends with the parent of zklock,
+// so a killed script leaves no lock behind. A parent that is the first process of a
+// system or a container never ends before zklock.
 func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 	var inputEnd, orphaned <-chan struct{}
 	switch {
@@ -203,8 +202,8 @@ func endOf(in io.Reader) <-chan struct{} {
 		in = entire{f}
 	}
 	end := make(chan struct{})
-	// The goroutine ends with the program: a read of a file cannot be taken
-	// back, and its owner may go on with the file.
+	// The goroutine ends with the program: a read cannot be cancelled, and the file's
+	// owner may continue to use the file.
 	go func() {
 		defer close(end)
 		_, _ = io.Copy(io.Discard, in)
@@ -212,8 +211,8 @@ func endOf(in io.Reader) <-chan struct{} {
 	return end
 }
 
-// linger keeps the lock for the rest of its least time, until a signal or a
-// revocation. A signal that came before, for the command, counts, too.
+// linger keeps the lock for the rest of --at-least, until a signal or a revocation. An
+// earlier signal, for the command, counts, too.
 func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
 	if rest <= 0 || g.stopAsked {
 		return
@@ -241,15 +240,15 @@ func lostError(path string, cause error, consequence string) error {
 	return statusError{lost, fmt.Errorf("lost %s: %w%s", path, cause, consequence)}
 }
 
-// answerPatience is how long the program waits for a server in the end: for the
-// answer whether the lock was held, and for that to the release.
+// answerPatience is how long the program waits for each of two answers at the end:
+// whether the lock was held, and the release.
 const answerPatience = 5 * time.Second
 
 // lossAtTheEnd returns nil if the lock was held until now, and the cause of a loss
-// otherwise. It asks the server, because the lease may have been lost without a
-// word: a holder watches its node after a second only, and a session that the
-// servers have ended is known with the next connection. If no server answers, the
-// session is not over, and the lock counts as held.
+// otherwise. lossAtTheEnd asks the server, because the lease may not yet reflect a
+// loss: a holder watches its node only after a second, and learns with the next
+// connection that the servers have ended the session. If no server answers, the session
+// is not over, and the lock counts as held.
 func (g *guarded) lossAtTheEnd(lease *locks.Lease) error {
 	cause := lostCause(lease)
 	if cause == nil {
@@ -265,9 +264,9 @@ func (g *guarded) lossAtTheEnd(lease *locks.Lease) error {
 	return cause
 }
 
-// lossByServer asks the server whether the lock is held, and returns the cause
-// of the loss if it is not. It waits for the answer until ctx or the lease
-// ends. The leader of the servers answers: another server may be behind.
+// lossByServer asks the servers' leader whether the lock is held, because another
+// server may be behind. It returns the cause of a loss, or nil. It waits for the answer
+// until ctx or the lease ends.
 func (g *guarded) lossByServer(ctx context.Context, lease *locks.Lease) (cause, err error) {
 	ctx, cancel := lease.WithContext(ctx)
 	defer cancel()

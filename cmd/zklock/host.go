@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// host is what the program has from the machine that it runs on: processes,
-// signals and a network. Tests have one that is in a bubble.
+// host is the program's access to its machine: processes, signals and a network. Tests
+// use a host inside a bubble.
 type host struct {
 	dial  framework.DialFunc
 	start func(child.Command) (process, error)
@@ -21,12 +21,12 @@ type host struct {
 	prepare func() (stop func())
 	parent  int
 	ended   func(pid int) <-chan struct{} // closed when a process has ended
-	tells   func(in io.Reader) bool       // the end of this input means something
+	tells   func(in io.Reader) bool       // the end of this input ends a hold
 	notify  func(chan<- os.Signal, ...os.Signal)
 	forget  func(chan<- os.Signal)
 }
 
-// process is a command that runs: a child.Process.
+// process is a running command: a child.Process.
 type process interface {
 	Exited() <-chan struct{}
 	Gone() <-chan struct{}
@@ -53,13 +53,13 @@ func startChild(c child.Command) (process, error) {
 	}
 	p, err := child.Start(c)
 	if err != nil {
-		return nil, err // and not a process that is a nil pointer
+		return nil, err // not a process that is a nil pointer
 	}
 	return p, nil
 }
 
-// notify is signal.Notify for signals that are not ignored: a program under
-// nohup(1) does not hear of hangups, and neither does its child.
+// notify is signal.Notify for signals that are not ignored: under nohup(1), neither the
+// program nor its child receives hangups.
 func notify(c chan<- os.Signal, sigs ...os.Signal) {
 	for _, sig := range sigs {
 		if !signal.Ignored(sig) {
@@ -68,8 +68,8 @@ func notify(c chan<- os.Signal, sigs ...os.Signal) {
 	}
 }
 
-// isPipe reports whether an input is a pipe or a socket. The end of another file
-// says nothing: a service often reads /dev/null, which ends at once.
+// isPipe reports whether an input is a pipe or a socket. The end of any other file has
+// no meaning: a service often reads /dev/null, which ends at once.
 func isPipe(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {

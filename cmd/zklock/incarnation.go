@@ -16,32 +16,32 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// deleteIncarnation deletes the very node that was seen, and never one that was
-// created in its place.
+// deleteIncarnation deletes exactly the node that was seen, and never its successor at
+// the same path.
 //
-// A server compares the version of a node, and not its czxid. The next node at
-// the same path begins with the same version, and can get any other one. So the
-// transaction that deletes the node is refused if any child of the parent was
-// created since its czxid was read. In that case deleteIncarnation looks again.
+// A server compares the version of a node but not its czxid, and the next node at the
+// same path can have the same version. So the transaction that deletes the node also
+// fails if any child of the parent was created since the czxid was read. In that case,
+// deleteIncarnation reads the node again.
 //
-// A name that is unique needs no such condition. Others may queue up beside it
-// all the time.
+// A node with a unique name needs no such condition, which would fail whenever other
+// contenders queue at the same time.
 //
-// What remains: between the look and the transaction, which is a round trip, the
-// parent is deleted as well and created anew, and gets as many children as it
-// had had before, among them this one, with the old version.
+// One gap remains. Within the round trip between the read and the transaction, the
+// parent could be deleted and re-created with as many children as before, among them a
+// node of the same name and version.
 func deleteIncarnation(ctx context.Context, c *framework.Client, s *view.Sighting) error {
 	if hasUniqueName(s) {
 		return deleteIf(ctx, c, s)
 	}
 	parent, _ := znode.Split(s.Path)
-	for mismatch := int32(math.MaxInt32); ; { // there, the server counts no further
+	for mismatch := int32(math.MaxInt32); ; { // at this number, the server stops counting
 		created, err := childrenCreated(ctx, c, parent)
 		switch {
 		case err != nil:
 			return orGone(s.Path, err)
 		case created == mismatch:
-			return statusError{refused, fmt.Errorf("%s: the server does not tell it from another one: nothing was deleted",
+			return statusError{refused, fmt.Errorf("%s: the server cannot identify the node: nothing was deleted",
 				printable.String(s.Path))}
 		}
 		if err = deleteIf(ctx, c, s, unlessCreated(parent, created)...); !isMismatch(err) {
@@ -51,8 +51,8 @@ func deleteIncarnation(ctx context.Context, c *framework.Client, s *view.Sightin
 	}
 }
 
-// deleteIf deletes the node that was seen, if it is there and the operations
-// that follow are not refused.
+// deleteIf deletes the node that was seen, if the node exists and the server accepts
+// the conditions.
 func deleteIf(ctx context.Context, c *framework.Client, s *view.Sighting, conditions ...framework.TxnOp) error {
 	for {
 		version, err := versionOf(ctx, c, s)
@@ -66,25 +66,25 @@ func deleteIf(ctx context.Context, c *framework.Client, s *view.Sighting, condit
 			return err
 		case errors.Is(err, zk.ErrNotEmpty):
 			return statusError{refused, fmt.Errorf("%s has children: nothing was deleted", printable.String(s.Path))}
-		case !errors.Is(err, zk.ErrBadVersion): // or else somebody has written to it
+		case !errors.Is(err, zk.ErrBadVersion): // otherwise another client has written to the node
 			return orGone(s.Path, err)
 		}
 	}
 }
 
-// uniqueName is the name of a node that nobody creates a second time: Curator
-// and kazoo put a random id into it, and the server a sequence number. The id
-// alone is not enough: kazoo's Semaphore uses it again.
+// uniqueName is the form of a node's name that is never used twice: Curator and kazoo
+// put a random id into the name, and the server adds a sequence number. The id alone is
+// not enough, because kazoo's Semaphore reuses its id.
 var uniqueName = regexp.MustCompile(`/(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-|[0-9a-f]{32})[^/]*[0-9]{10}$`)
 
-// hasUniqueName reports whether a node is the only one that will ever have its
-// path. A registration is not: kazoo's Party uses its random id again, and the
-// digits behind it may be the user's.
+// hasUniqueName reports whether no other node will ever have the same path. It returns
+// false for a registration: kazoo's Party reuses its random id, and the digits after
+// the id may be the user's.
 func hasUniqueName(s *view.Sighting) bool {
 	return s.Recipe.Kind != inspect.Registrations && uniqueName.MatchString(s.Path)
 }
 
-// versionOf returns the version of the node that was seen, if it is there.
+// versionOf returns the version of the node that was seen, if the node exists.
 func versionOf(ctx context.Context, c *framework.Client, s *view.Sighting) (int32, error) {
 	exists, stat, err := c.Exists(ctx, s.Path)
 	switch {
@@ -98,9 +98,8 @@ func versionOf(ctx context.Context, c *framework.Client, s *view.Sighting) (int3
 	return stat.Version, nil
 }
 
-// childrenCreated returns how many children a node has ever had, which is the
-// number of its next sequential child. Servers count creations, and show the
-// sum of those and of the deletions.
+// childrenCreated returns how many children a node has ever had, which is the number of
+// its next sequential child. Servers show the sum of creations and deletions.
 func childrenCreated(ctx context.Context, c *framework.Client, node string) (int32, error) {
 	exists, stat, err := c.Exists(ctx, node)
 	if err == nil && !exists {
@@ -112,12 +111,12 @@ func childrenCreated(ctx context.Context, c *framework.Client, node string) (int
 	return int32(uint32(stat.Cversion+stat.NumChildren) / 2), nil
 }
 
-// probe is what the name of a node begins with that nobody ever sees.
+// probe is the prefix of a node that no client ever sees.
 const probe = "zklock-free-"
 
-// unlessCreated returns operations that are refused if a node has had more
-// children by then: they create one with a number, and delete it by the number
-// that it has if it is the next.
+// unlessCreated returns operations that fail if a node has had more children in the
+// meantime. The operations create a sequential child and delete it by the expected
+// number.
 func unlessCreated(node string, created int32) []framework.TxnOp {
 	path := znode.Join(node, probe)
 	return []framework.TxnOp{
@@ -132,7 +131,7 @@ func isMismatch(err error) bool {
 	return errors.As(err, &failed) && failed.Index == 2 && errors.Is(failed.Err, zk.ErrNoNode)
 }
 
-// orGone says of a node that does not exist that it is gone.
+// orGone turns the error of a missing node into one that says so in words.
 func orGone(node string, err error) error {
 	if errors.Is(err, zk.ErrNoNode) {
 		return statusError{refused, fmt.Errorf("%s is gone", printable.String(node))}

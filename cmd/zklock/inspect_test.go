@@ -68,8 +68,8 @@ func TestWalksOfOneLevelSaySo(t *testing.T) {
 		for line, says := range map[string]string{
 			"ls": "nothing found at / and right below; -r looks deeper\n", "ls -r": "nothing found\n",
 			"ls /a":    "nothing found at /a and right below; -r looks deeper\n",
-			"graph":    "nobody waits for anybody at / and right below; -r looks deeper\n",
-			"graph -r": "nobody waits for anybody\n", "graph / /a": "nobody waits for anybody at /, /a and right below; -r looks deeper\n",
+			"graph":    "no waits at / and right below; -r looks deeper\n",
+			"graph -r": "no waits\n", "graph / /a": "no waits at /, /a and right below; -r looks deeper\n",
 			"ls -o json": "", "graph -o json": "",
 		} {
 			require.Equal(t, result{0, "", says}, s.zklock(t, strings.Fields(line)...), line)

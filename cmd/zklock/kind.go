@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// lockKind has the flags that say which lock a path stands for.
+// lockKind has the flags for the kind of lock at a path.
 type lockKind struct {
 	shared, exclusive bool
 	leases            int
@@ -63,8 +63,8 @@ func (k *lockKind) locker(c *framework.Client, path string) locks.Locker {
 	return locks.NewInterProcessMutex(c, path)
 }
 
-// otherKinds are the kinds of locks and leader elections. They say how to ask
-// for each.
+// otherKinds maps the kinds of locks and leader elections to the command that takes
+// each.
 var otherKinds = map[inspect.Kind]string{
 	inspect.Mutex:         "which is asked for with no flag of zklock run",
 	inspect.ReadWriteLock: "which is asked for with -s or -x of zklock run",
@@ -72,10 +72,10 @@ var otherKinds = map[inspect.Kind]string{
 	inspect.LeaderLatch:   "for which zklock has no command",
 }
 
-// checkPath returns a usage error if a lock or a leader election of another
-// kind uses the path. Two kinds do not exclude each other, and flock(1) has
-// taught users that -s excludes a lock without flags. checkPath cannot tell the
-// kind of a lock that is free. It takes a LeaderSelector for a mutex.
+// checkPath returns a usage error if a lock or a leader election of another kind uses
+// the path. Two kinds do not exclude each other, and flock(1) has taught users that -s
+// excludes a lock without flags. checkPath cannot recognize the kind of a free lock,
+// and takes a LeaderSelector for a mutex.
 func checkPath(ctx context.Context, c *framework.Client, path string, want inspect.Kind) error {
 	return throughOutages(ctx, c, func() error {
 		for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(1)) {
@@ -94,9 +94,10 @@ func checkPath(ctx context.Context, c *framework.Client, path string, want inspe
 	})
 }
 
-// checkAgain is checkPath for a lock that was granted: two programs of different
-// kinds that begin together see nothing before. The one whose node is the later
-// sees the other's. Without an answer, the lease alone says what is held.
+// checkAgain is checkPath after the grant. If two programs with different kinds start
+// together, checkPath shows neither the other's node, but after the grants, the program
+// with the later node sees the earlier one. If no server answers, the lease alone
+// counts.
 func (g *guarded) checkAgain(lease *locks.Lease) error {
 	ctx, cancel := context.WithTimeout(lease.Context(), answerPatience)
 	defer cancel()

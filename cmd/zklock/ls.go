@@ -20,9 +20,9 @@ var lsCommand = &command{
 	MaxArgs: 1,
 	Long: `
 The list has the locks and leaders at ROOT, by default "/", and right below it.
-A lock that is free has no nodes, and is not listed. AGE is that of the first
-holder's node, by this machine's clock: it counts from when the holder queued.
-"?" is an owner whose node has another form.
+A free lock has no nodes and is not listed. AGE is the age of the first holder's
+node, by this machine's clock: it counts from when the holder queued. "?" is an
+owner whose node has another form.
 
   zklock ls -r --held-over 1h /jobs
 `,
@@ -46,8 +46,7 @@ func defineLs(fs *flag.FlagSet) action {
 	return l.run
 }
 
-// readAtMost is how many participants of each recipe ls reads. The others are
-// counted.
+// readAtMost is how many participants of each recipe ls reads. It only counts the rest.
 const readAtMost = 1000
 
 func (l *listing) run(ctx context.Context, e *env) error {
@@ -63,7 +62,7 @@ func (l *listing) run(ctx context.Context, e *env) error {
 	return l.list(ctx, e, c, opts)
 }
 
-// list prints what a walk finds, while it still goes on.
+// list prints the results of a walk while the walk continues.
 func (l *listing) list(ctx context.Context, e *env, c *framework.Client, opts []inspect.Option) error {
 	rows := e.table()
 	found := 0
@@ -94,8 +93,8 @@ func (l *listing) list(ctx context.Context, e *env, c *framework.Client, opts []
 	return rows.Flush()
 }
 
-// wants reports whether a recipe is to be listed. A node that may not be read
-// is always listed: nothing is known of it.
+// wants reports whether to list a recipe. A node that may not be read is always listed,
+// because nothing is known about it.
 func (l *listing) wants(r inspect.Recipe, now time.Time) bool {
 	if r.Kind == inspect.Unreadable {
 		return true
@@ -127,8 +126,7 @@ func rangeOf(recursive bool) []inspect.Option {
 	return []inspect.Option{inspect.WithDepth(1)}
 }
 
-// whereLooked says that a walk was not of the whole tree: what it has not found
-// may be there.
+// whereLooked says that a walk did not cover the whole tree, so other nodes may exist.
 func whereLooked(recursive bool, roots ...string) string {
 	if recursive {
 		return ""

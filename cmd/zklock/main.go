@@ -14,14 +14,14 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, thisHost()))
 }
 
-// streams are what the program reads and writes. A child gets the very files.
+// streams are the program's input and outputs. A child gets the same files.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// run carries out one command line and returns the exit status. An error is one
-// line on stderr. Nothing waits for somebody who reads that.
+// run carries out one command line and returns the exit status. An error is one line on
+// stderr. run does not wait for a reader of stderr.
 func run(ctx context.Context, args []string, s streams, h host) int {
 	n := newNotes(inFull(s.err))
 	s.out, s.err = inFull(s.out), n
@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string, s streams, h host) int {
 	return statusOf(err)
 }
 
-// lineOf returns the line that tells of an error, or nothing.
+// lineOf returns the line for an error, or an empty text.
 func lineOf(err error) string {
 	if err == nil || err.Error() == "" {
 		return ""
@@ -38,8 +38,8 @@ func lineOf(err error) string {
 	return fmt.Sprintln("zklock:", err)
 }
 
-// dispatch parses a command line and runs its command. A command that runs
-// another program passes signals on. All others end at the first one.
+// dispatch parses a command line and runs its command. A command that runs another
+// program passes signals on. Any other command ends at the first signal.
 func dispatch(ctx context.Context, args []string, s streams, h host) error {
 	set := defaults()
 	call, err := newProgram(set).Parse(args)

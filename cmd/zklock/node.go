@@ -14,12 +14,12 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// refused is the exit status of a command that was not carried out because of
-// what is there, or because the user said no.
+// refused is the exit status if the state of the nodes, or the user's answer, prevents
+// the action.
 const refused = 1
 
-// participantAt returns the participant whose node a path is, with its recipe,
-// or nil if it is none's: another node, or one that is gone.
+// participantAt returns the participant with the node at a path, and its recipe. It
+// returns nil if the node belongs to no participant or does not exist.
 func participantAt(ctx context.Context, c *framework.Client, node string) (*view.Sighting, error) {
 	parent := path.Dir(node)
 	lock := parent
@@ -38,7 +38,7 @@ func participantAt(ctx context.Context, c *framework.Client, node string) (*view
 	return nil, nil
 }
 
-// participantIn returns the participant of a node among some recipes.
+// participantIn returns the participant with a node among a list of recipes.
 func participantIn(recipes []inspect.Recipe, node string) *view.Sighting {
 	for _, r := range recipes {
 		for _, p := range r.Holders {
@@ -55,13 +55,12 @@ func participantIn(recipes []inspect.Recipe, node string) *view.Sighting {
 	return nil
 }
 
-// completionPatience is how long somebody who has pressed Tab waits for a
-// server.
+// completionPatience is how long a completion waits for a server.
 const completionPatience = 2 * time.Second
 
-// nodesBeginning returns the nodes whose paths begin so, in order, up to the end
-// of a level. A path that is complete goes on with the next level. Without an
-// answer there are none: there is nobody to tell why.
+// nodesBeginning returns the nodes of one level whose paths have this beginning, in
+// order. After a complete path, the next level follows. If no server answers,
+// nodesBeginning returns nothing, because a completion cannot show an error.
 func nodesBeginning(ctx context.Context, e *env, beginning string) []string {
 	if beginning != "" && beginning[0] != '/' {
 		return nil

@@ -10,22 +10,20 @@ import (
 )
 
 const (
-	// maxUnread is how many bytes of notes wait for somebody who reads them.
+	// maxUnread is the size of the queue of notes, in bytes.
 	maxUnread = 1 << 16
 
-	// lastWords is how long the end of the program waits for the notes to be
-	// written.
+	// lastWords is how long the program waits at its end until the notes are written.
 	lastWords = time.Second
 )
 
-// notes is standard error as the program writes to it: a queue, because a pipe
-// or a terminal may be one that nobody reads, and a write to it can take for
-// ever. Write never waits. What does not fit into the queue is dropped, and a
-// line says afterwards how many notes that were. A note is what was written by one
-// call.
+// notes is a queue in front of standard error, because a write to a full pipe or a
+// stopped terminal can block for ever. Write never blocks. If a note does not fit into
+// the queue, notes drops it, and a later line reports the number of dropped notes. A
+// note is the text of one call.
 //
-// One goroutine writes to the file. It ends with finish, or with the program if
-// nobody reads.
+// One goroutine writes to the file. It ends with finish, or with the program if the
+// file blocks.
 type notes struct {
 	to    io.Writer
 	ended chan struct{}
@@ -34,11 +32,11 @@ type notes struct {
 	changed  sync.Cond
 	queue    []note
 	size     int // the bytes in the queue
-	dropped  int // dropped notes that no line has told of yet
+	dropped  int // dropped notes that no line has reported yet
 	finished bool
 }
 
-// note is a text, or a place in the queue that somebody waits for.
+// note is a text, or a mark in the queue for a waiting call.
 type note struct {
 	text    []byte
 	reached chan struct{}
@@ -64,7 +62,7 @@ func (n *notes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tellDropped adds a line in the place of what was dropped. n.mu is held.
+// tellDropped adds a line in place of dropped notes. n.mu is held.
 func (n *notes) tellDropped() {
 	if n.dropped > 0 {
 		n.add(note{text: fmt.Appendf(nil, "zklock: nobody has read this in time: notes dropped: %d\n", n.dropped)})
@@ -91,13 +89,13 @@ func (n *notes) deliver() {
 		case next.reached != nil:
 			close(next.reached)
 		default:
-			_, _ = n.to.Write(next.text) // there is nobody to tell of an error
+			_, _ = n.to.Write(next.text) // an error cannot be reported
 		}
 	}
 }
 
-// next waits for the head of the queue, and takes it. It reports false if there
-// will be no more.
+// next waits for the head of the queue, and removes it. It returns false after the last
+// note.
 func (n *notes) next() (head note, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -114,8 +112,8 @@ func (n *notes) next() (head note, ok bool) {
 	return head, true
 }
 
-// settle waits until all that was written before is in the file, but not for
-// long: nobody may read it.
+// settle waits until all earlier notes are in the file, for at most limit, because the
+// file may block.
 func (n *notes) settle(limit time.Duration) {
 	reached := make(chan struct{})
 	n.mu.Lock()
@@ -124,8 +122,8 @@ func (n *notes) settle(limit time.Duration) {
 	waitFor(reached, limit)
 }
 
-// finish writes the last text, if there is one, and ends the goroutine when all
-// is written. It gives up after lastWords. The last text is not dropped.
+// finish writes the last text, if any, and ends the goroutine when all notes are
+// written. It gives up after lastWords. The last text is never dropped.
 func (n *notes) finish(last string) {
 	n.mu.Lock()
 	n.tellDropped()
@@ -147,16 +145,14 @@ func waitFor(done <-chan struct{}, limit time.Duration) {
 	}
 }
 
-// settle waits until what was written to stderr before is there, but no longer
-// than limit.
+// settle waits until earlier writes to stderr are done, for at most limit.
 func (e *env) settle(limit time.Duration) {
 	if n, ok := e.err.(*notes); ok {
 		n.settle(limit)
 	}
 }
 
-// fileOf returns the file that a stream of the program writes to or reads from,
-// or nil if it is none.
+// fileOf returns the file behind a stream of the program, or nil if there is none.
 func fileOf(stream any) *os.File {
 	switch s := stream.(type) {
 	case *notes:

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeFromBackground lets the calling goroutine write to the terminal although
-// a command has it. After "stty tostop", the write would stop this program by
-// SIGTTOU otherwise, and nobody would see that the lock is lost. A thread that
-// blocks the signal may write. The goroutine keeps the thread.
+// writeFromBackground lets the calling goroutine write to the terminal although a
+// command has it. Otherwise, after "stty tostop", the write would stop this program by
+// SIGTTOU, and the program would not notice the loss of the lock. A thread that blocks
+// the signal may write. The goroutine keeps its thread.
 func writeFromBackground() {
 	runtime.LockOSThread()
 	var set unix.Sigset_t

@@ -2,7 +2,7 @@
 
 package main
 
-// writeFromBackground is for Linux: elsewhere, only what a process ignores lets
-// it write to a terminal that a command has after "stty tostop", and a command
-// would inherit that.
+// writeFromBackground is for Linux. On other systems, only a process that ignores
+// SIGTTOU can write to a command's terminal after "stty tostop", and the command would
+// inherit the ignored signal.
 func writeFromBackground() {}

@@ -19,8 +19,8 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// view returns how results are shown at this moment. Inside a command of
-// zklock run, the nodes of its session are the user's own.
+// view returns the view for results at this moment. Inside a command of zklock run, the
+// nodes of that run's session count as the user's own.
 func (e *env) view() view.View {
 	own, _ := strconv.ParseUint(os.Getenv("ZKLOCK_SESSION"), 0, 64)
 	return view.View{Now: time.Now(), Zone: time.Local, Own: int64(own)}
@@ -50,7 +50,7 @@ func (e *env) paint(s columns.Style, text string) string {
 func (e *env) writeJSON(value any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false) // for people who read it with less
+	enc.SetEscapeHTML(false) // for people who read the JSON
 	if err := enc.Encode(value); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (e *env) writeJSON(value any) error {
 	return err
 }
 
-// orMissing says in words that a root of a walk does not exist.
+// orMissing turns the error of a missing root into words.
 func orMissing(err error, roots ...string) error {
 	if !errors.Is(err, zk.ErrNoNode) {
 		return err

@@ -238,7 +238,7 @@ func TestElectReapsOrphansOfEarlierCommands(t *testing.T) {
 	_, err := p.stdin.Write([]byte("\n"))
 	require.NoError(t, err)
 	require.Equal(t, "leading", p.line())
-	require.Contains(t, p.stderr.String(), "standing again: the command has ended with status 7")
+	require.Contains(t, p.stderr.String(), "queueing again: the command has ended with status 7")
 	require.False(t, l.over(), "the daemon has left the command")
 	require.NoError(t, os.Remove(l.path))
 	l.end()

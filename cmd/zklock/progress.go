@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// note writes a line to stderr if -v is given. A caller that guards something
-// acts first, and calls note then.
+// note writes a line to stderr if -v is given. A caller that protects the lock must act
+// first, and call note afterwards.
 func (e *env) note(format string, args ...any) {
 	if e.verbose {
 		fmt.Fprintf(e.err, "zklock: "+format+"\n", args...)
@@ -21,20 +21,20 @@ func (e *env) note(format string, args ...any) {
 }
 
 const (
-	// progressEvery is the time between two looks at the queue. Each costs the
-	// server a few requests, so only those that a person reads look.
+	// progressEvery is the time between two looks at the queue. Each look costs the
+	// server a few requests, so zklock looks only if a person reads the progress.
 	progressEvery = 2 * time.Second
 
 	// progressDepth is how many participants a look reads.
 	progressDepth = 20
 
-	// progressSettles is how long the end of a wait, with the lock held, waits
-	// for a terminal that shows nothing at the moment, as after Ctrl-S.
+	// progressSettles is how long zklock, with the lock already held, waits for a
+	// blocked terminal, as after Ctrl-S.
 	progressSettles = 100 * time.Millisecond
 )
 
-// showWaiting keeps one line on a terminal up to date while a lock is waited
-// for. The function returned removes the line, before a command can write there.
+// showWaiting keeps one line on a terminal up to date during a wait for a lock. The
+// returned function removes the line, before a command can write to the terminal.
 func showWaiting(ctx context.Context, e *env, c *framework.Client, path string) (done func()) {
 	tty := fileOf(e.err)
 	if !terminal.Is(tty) {
@@ -81,7 +81,8 @@ func waitingLine(ctx context.Context, c *framework.Client, path string) string {
 	return path + ": " + c.State().String()
 }
 
-// describeQueue says how many are ahead, and who holds the lock since when.
+// describeQueue returns a text with the number of contenders ahead, the holder, and the
+// age of the holder's node.
 func describeQueue(r inspect.Recipe, own int64, now time.Time) string {
 	ahead := ""
 	if r.Unread > 0 {
@@ -104,7 +105,8 @@ func describeQueue(r inspect.Recipe, own int64, now time.Time) string {
 // inSeconds is a duration for people. Clocks may differ a little.
 func inSeconds(d time.Duration) string { return max(0, d).Round(time.Second).String() }
 
-// clip cuts a line at the edge of the terminal, where it could not be removed.
+// clip cuts a line at the edge of the terminal, because a wrapped line could not be
+// removed.
 func clip(line string, width int) string {
 	if width <= 0 {
 		return line

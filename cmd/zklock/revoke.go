@@ -23,13 +23,13 @@ var revokeCommand = &command{
 	MinArgs: 1,
 	MaxArgs: 1,
 	Long: `
-With the path of a lock, all of its holders are asked, and with that of a node,
-its owner. Nothing is forced: a holder hears of it if it has WithRevocation, or
-makeRevocable in Java, and a leader steps down. The command does not wait; see
-zklock wait. It overwrites what the node said of its owner. The exit status is 1
-if there was nobody to ask, or a node was gone before. Kazoo's locks know no
-revocation. Do not revoke a leader latch if Java's candidates stand behind it:
-the next one there would not hear of its turn.
+With the path of a lock, the command asks all holders; with the path of a node,
+it asks the node's owner. Nothing is forced: a holder receives the request if it
+uses WithRevocation, or makeRevocable in Java, and a leader steps down. The
+command does not wait; see zklock wait. The request overwrites the data that name
+the node's owner. The exit status is 1 if there was no holder to ask, or a node
+was already gone. Kazoo's locks have no revocation. Do not revoke a leader latch
+if Java's candidates queue behind it: the next one would not notice its turn.
 
   zklock revoke /jobs/bill && zklock wait -w 60 /jobs/bill
 `,
@@ -52,7 +52,7 @@ func revoke(ctx context.Context, e *env, c *framework.Client) error {
 		return err
 	}
 	if len(found) == 0 {
-		return statusError{refused, fmt.Errorf("%s: neither a lock that is held, nor a node of one",
+		return statusError{refused, fmt.Errorf("%s: neither a held lock nor a node of a lock",
 			printable.String(e.args[0]))}
 	}
 	var gone []string
@@ -74,8 +74,8 @@ func revoke(ctx context.Context, e *env, c *framework.Client) error {
 	return nil
 }
 
-// ask asks the owner of a node for its lock, and reports false if the node was
-// gone by then. Revoke does not tell: a watch does, whose one event is either
+// ask asks the owner of a node for its lock, and returns false if the node was already
+// gone. Revoke does not report that, so ask uses a watch, whose first event is either
 // the request or the end of the node.
 func ask(ctx context.Context, c *framework.Client, node string) (asked bool, err error) {
 	exists, _, w, err := c.ExistsW(ctx, node)
@@ -90,15 +90,15 @@ func ask(ctx context.Context, c *framework.Client, node string) (asked bool, err
 		return false, err
 	}
 	event, err := w.Wait(ctx)
-	if err == nil && event.Type == zk.EventNotWatching { // nobody knows what has happened
+	if err == nil && event.Type == zk.EventNotWatching { // the outcome is unknown
 		exists, _, err = c.Exists(ctx, node)
 		return exists, err
 	}
 	return event.Type != zk.EventNodeDeleted, err
 }
 
-// addressees returns the holders of the locks at a path, or the participant
-// whose node it is.
+// addressees returns the holders of the locks at a path, or the participant with the
+// node at that path.
 func addressees(ctx context.Context, c *framework.Client, path string) (found []view.Sighting, err error) {
 	recipes, err := recipesAt(ctx, c, path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// awaitRoom and awaitInput are for Unix: elsewhere, nobody makes the files of
-// others non-blocking.
+// awaitRoom and awaitInput are for Unix: on other systems, programs do not make shared
+// files non-blocking.
 func awaitRoom(*os.File) error  { return errors.ErrUnsupported }
 func awaitInput(*os.File) error { return errors.ErrUnsupported }

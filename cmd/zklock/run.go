@@ -99,7 +99,7 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	return err
 }
 
-// grab connects and acquires. The client is not nil if it must be closed.
+// grab connects and acquires. The caller must close the client unless it is nil.
 func (f *runFlags) grab(ctx context.Context, e *env) (*framework.Client, *locks.Lease, error) {
 	if err := f.kind.check(); err != nil {
 		return nil, nil, err
@@ -114,7 +114,7 @@ func (f *runFlags) grab(ctx context.Context, e *env) (*framework.Client, *locks.
 	return c, lease, f.wait.failure(bounded, e, err)
 }
 
-// acquire acquires the lock, unless the path is in use for another.
+// acquire acquires the lock, unless another kind of lock uses the path.
 func (f *runFlags) acquire(ctx context.Context, e *env, c *framework.Client) (*locks.Lease, error) {
 	path := e.args[0]
 	if err := checkPath(ctx, c, path, f.kind.kind()); err != nil {
@@ -128,7 +128,7 @@ func (f *runFlags) acquire(ctx context.Context, e *env, c *framework.Client) (*l
 	return l.Acquire(ctx)
 }
 
-// serviceName makes nodes say which command holds the lock.
+// serviceName puts the name of the command into the lock's node.
 func serviceName(args []string) framework.Option {
 	if len(args) == 0 {
 		return framework.WithServiceName("zklock")
@@ -136,8 +136,8 @@ func serviceName(args []string) framework.Option {
 	return framework.WithServiceName(filepath.Base(args[0]))
 }
 
-// release gives a lock up. That cannot fail for want of a connection. It does
-// not wait for a server that has not answered before, and not since.
+// release gives up a lock, which needs no connection. release does not wait if the
+// servers had stopped answering before.
 func (g *guarded) release(ctx context.Context, lease *locks.Lease) {
 	if lostCause(lease) != nil {
 		return

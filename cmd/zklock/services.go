@@ -22,18 +22,17 @@ var servicesCommand = &command{
 	MaxArgs: 1,
 	Long: `
 The list has the instances of all services below PATH, by default "/services".
-STATE is "up", or "disabled" if an instance does not want to be called, or what
-is wrong with a node that should be an instance. "as ID" names another one of
-the service that has the same address and ports. SINCE is when the node was
-created, and SESSION is the session that owns it, or "none".
+STATE is "up", "disabled" if an instance does not accept calls, or the problem of
+a node that should be an instance. "as ID" names another instance of the service
+with the same address and ports. SINCE is when the node was created; SESSION is
+the session that owns the node, or "none".
 
   zklock services --codec dubbo-interface /dubbo
 `,
 	Define: defineServices,
 }
 
-// defaultBase is where Java Curator's users often have their services, and
-// Spring's and Dubbo's have them.
+// defaultBase is the path of services in Spring and Dubbo, and often with Java Curator.
 const defaultBase = "/services"
 
 // codecs has the formats of registries.
@@ -55,7 +54,7 @@ func defineServices(fs *flag.FlagSet) action {
 	}
 }
 
-// listServices prints the instances while it still reads.
+// listServices prints instances while it still reads.
 func listServices(ctx context.Context, e *env, base string, codec discovery.Codec) error {
 	c, err := e.connect(ctx)
 	if err != nil {
@@ -101,9 +100,9 @@ type endpoint struct {
 	port, tlsPort int
 }
 
-// twinOf returns the ID of an earlier instance of the service with the same address
-// and ports, or "". One of the two is likely left of a process that has crashed,
-// until its session has timed out.
+// twinOf returns the ID of an earlier instance of the service with the same address and
+// ports, or "". One of the two probably belongs to a crashed process whose session has
+// not timed out yet.
 func twinOf(p inspect.Participant, known map[endpoint]string) string {
 	at := endpoint{p.Instance.Address, p.Instance.Port, p.Instance.TLSPort}
 	if p.Problem != "" || at == (endpoint{}) {

@@ -52,7 +52,7 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.BoolVar(&s.strict, "strict", s.strict, "count only contact that a majority has confirmed")
 	cli.WordVar(fs, &s.format, "o", "format", "the `format`: table or json", table, jsonForm)
 	cli.Alias(fs, "o", "output")
-	fs.BoolVar(&s.verbose, "v", s.verbose, "tell of connections, grants and signals on stderr")
+	fs.BoolVar(&s.verbose, "v", s.verbose, "report connections, grants and signals on stderr")
 	cli.Alias(fs, "v", "verbose")
 }
 

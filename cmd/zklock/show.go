@@ -22,10 +22,10 @@ var showCommand = &command{
 	MinArgs: 1,
 	MaxArgs: 1,
 	Long: `
-Holders are marked "*", and waiters have their turn: readers that will get in
-together share one. "*?" may hold, or not yet. "(own)" marks the session of the
-zklock run that this command runs in, and "?" an owner whose node has another
-form. NODE and CZXID are what zklock free needs.
+Holders are marked "*", and waiters have the number of their turn: readers that
+will enter together share a turn. "*?" marks a participant that may hold, or not
+yet. "(own)" marks the session of the zklock run around this command, and "?" an
+owner whose node has another form. zklock free needs NODE and CZXID.
 
   zklock show /jobs/bill
   zklock show -o json /jobs/bill | jq '.participants[0].host'
@@ -89,7 +89,7 @@ func (e *env) showTable(v view.View, r inspect.Recipe) error {
 	return table.Flush() // returns the error of an earlier write, too
 }
 
-// recipesAt returns what is at one path: nothing if there is no node.
+// recipesAt returns the recipes at one path, or none if the node does not exist.
 func recipesAt(ctx context.Context, c *framework.Client, path string) (all []inspect.Recipe, err error) {
 	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0)) {
 		if errors.Is(err, zk.ErrNoNode) {

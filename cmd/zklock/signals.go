@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// signalError is the cause with which a context ends at a signal.
+// signalError is the cause of a context that a signal has ended.
 type signalError struct{ sig syscall.Signal }
 
 func (e signalError) Error() string { return e.sig.String() }
@@ -37,8 +37,8 @@ func (h host) untilSignal(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// orSignal turns an error into a silent one with the status of the signal that
-// has ended ctx, if there is one.
+// orSignal returns an error without a text, but with the status of the signal, if a
+// signal has ended ctx. Otherwise orSignal returns err.
 func orSignal(ctx context.Context, err error) error {
 	var s signalError
 	if err != nil && errors.As(context.Cause(ctx), &s) {
@@ -47,10 +47,9 @@ func orSignal(ctx context.Context, err error) error {
 	return err
 }
 
-// untilStart returns a context that ends when one of the signals comes, with a
-// signalError as its cause. The function returned ends that, and returns an
-// error if a signal has come: nothing may be started then. Later signals stay
-// in the channel.
+// untilStart returns a context that ends when a signal arrives, with a signalError as
+// its cause. The returned function stops listening, and returns an error if a signal
+// has arrived: the command must not be started then. Later signals stay in the channel.
 func untilStart(ctx context.Context, signals <-chan os.Signal) (context.Context, func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -68,7 +67,7 @@ func untilStart(ctx context.Context, signals <-chan os.Signal) (context.Context,
 			close(done)
 			<-ended
 			select {
-			case sig := <-signals: // it came at the same time
+			case sig := <-signals: // it arrived at the same time
 				cancel(signalError{sig.(syscall.Signal)})
 			default:
 			}

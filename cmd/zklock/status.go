@@ -11,23 +11,22 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Exit statuses, beside the child's own. The first ones have the meanings of
-// sysexits.h, and the last ones are as in shells.
+// These are exit statuses other than the child's. The first ones have the meanings of
+// sysexits.h, and the last ones the meanings of shells.
 const (
 	badUsage    = 64
 	noServer    = 69
 	notAcquired = 75
 	lost        = 76
 	noRights    = 77
-	notStopped  = 78 // the lock was lost, and the command goes on
+	notStopped  = 78 // the lock was lost, and the command keeps running
 	ownFailure  = 125
-	notExecuted = 126 // the child's program is no program
+	notExecuted = 126 // the child's program cannot be executed
 	notFound    = 127 // the child's program does not exist
 	bySignal    = 128 // plus the signal's number
 )
 
-// statusError is an error that says its exit status. Without an err nothing is
-// written.
+// statusError is an error with an exit status. If err is nil, no text is written.
 type statusError struct {
 	status int
 	err    error
@@ -47,8 +46,8 @@ func usagef(format string, args ...any) error {
 	return statusError{badUsage, fmt.Errorf(format, args...)}
 }
 
-// statusOf returns the exit status of an error: what it says itself, or what
-// its reason stands for.
+// statusOf returns the exit status of an error: its own status, or the status for its
+// reason.
 func statusOf(err error) int {
 	var e statusError
 	var config *framework.ConfigError

@@ -9,15 +9,14 @@ import (
 	"syscall"
 )
 
-// entire is a file that takes each text as a whole, and has no end before its
-// end. A terminal or a pipe may be shared with a program that makes it
-// non-blocking, for all who have it. A write that finds no room there fails,
-// perhaps in the middle of the text, and so does a read that finds nothing. These
-// wait, as they would have otherwise. The file is not embedded: its other methods
-// write and read, too.
+// entire is a file whose reads and writes block until they are complete. A terminal or
+// a pipe may be shared with a program that makes it non-blocking for all users. Then a
+// write without room fails, perhaps in the middle of the text, and so does a read
+// without data. The methods of entire wait instead. The file is not embedded, because
+// its other methods read and write, too.
 type entire struct{ file *os.File }
 
-// inFull returns a stream whose texts are written as a whole.
+// inFull returns a stream whose writes are always complete.
 func inFull(stream io.Writer) io.Writer {
 	if f, ok := stream.(*os.File); ok && f != nil {
 		return entire{f}
@@ -52,8 +51,8 @@ func (e entire) Read(p []byte) (n int, err error) {
 	}
 }
 
-// stoppable is the output of a command that a signal stops, also while nobody
-// reads what it prints.
+// stoppable is the output of a command that a signal can stop, even while a write
+// blocks.
 type stoppable struct {
 	ctx context.Context
 	to  io.Writer
@@ -62,11 +61,11 @@ type stoppable struct {
 // Write implements io.Writer. If the context ends first, Write returns the
 // context's error.
 func (s stoppable) Write(p []byte) (n int, err error) {
-	own := bytes.Clone(p) // the caller may use p again when the context has ended
+	own := bytes.Clone(p) // the caller may reuse p when the context has ended
 	written := make(chan struct{})
 	var size int
 	var failure error
-	go func() { // it ends with the program, if nobody reads
+	go func() { // it ends with the program if the write blocks
 		defer close(written)
 		size, failure = s.to.Write(own)
 	}()

@@ -17,15 +17,15 @@ import (
 
 var waitCommand = &command{
 	Name:    "wait",
-	Purpose: "wait until nobody holds a lock or waits for it",
+	Purpose: "wait until a lock has no holders and no waiters",
 	Usage:   "[flags] PATH",
 	MinArgs: 1,
 	MaxArgs: 1,
 	Long: `
-The command takes nothing: the lock may be held again when it returns. It works
-with locks of every kind and with leader elections, also with those of Java
-Curator and of Python's kazoo. A lock that does not exist is free. One that is
-handed over faster than it can be read is not.
+The command does not take the lock, which may be held again when the command
+returns. It works with locks of every kind and with leader elections, including
+Java Curator's and Python kazoo's. A lock that does not exist is free. A lock
+whose holders change faster than they can be read is not.
 
   zklock wait -w 60 /jobs/backup && shutdown now
 `,
@@ -45,7 +45,7 @@ func defineWait(fs *flag.FlagSet) action {
 }
 
 // waitFree connects, and waits until the path has neither holders nor waiters. The
-// second context ends with a signal alone, and not with the time of the wait.
+// context signaled ends only with a signal, and not when the time for the wait is over.
 func (e *env) waitFree(ctx, signaled context.Context, noWait bool) error {
 	c, err := e.connect(ctx)
 	if err != nil {
@@ -55,15 +55,15 @@ func (e *env) waitFree(ctx, signaled context.Context, noWait bool) error {
 	return waitFree(ctx, signaled, c, e.args[0], noWait)
 }
 
-// These are the errors of a lock that is not free, or may not be.
+// These are the errors of a lock that is not free, or perhaps not free.
 var (
 	errHeld      = errors.New("is held")
 	errUndecided = errors.New("may be held")
 )
 
-// waitFree waits until a path has neither holders nor waiters. Contenders come
-// in behind all others, so the lock is held at least until the last one of them
-// has gone: that one alone is watched. The wait goes on after an outage.
+// waitFree waits until a path has neither holders nor waiters. New contenders queue
+// last, so the lock is held at least until the present last contender has left:
+// waitFree watches only that one. The wait continues after an outage.
 func waitFree(ctx, signaled context.Context, c *framework.Client, path string, noWait bool) error {
 	between := pauses.Contention()
 	for {
@@ -82,7 +82,7 @@ func waitFree(ctx, signaled context.Context, c *framework.Client, path string, n
 		}
 		if err := throughOutages(ctx, c, func() error { return found.waitForNews(ctx, c, &between) }); err != nil {
 			now := found.now(signaled, c, path)
-			if now.areNone() { // it has become free in the last moment
+			if now.areNone() { // the lock has become free at the last moment
 				return nil
 			}
 			return fmt.Errorf("%w: %w", now.error(path), err)
@@ -90,10 +90,10 @@ func waitFree(ctx, signaled context.Context, c *framework.Client, path string, n
 	}
 }
 
-// now returns who holds a lock when the time of a wait is over: the holder of the
-// beginning may have gone long ago. Without an answer in time, it returns those of
-// the beginning. It does so at once after a signal, which ends the program without
-// a word of them, and not as if the lock were free.
+// now returns the present contenders when the time for a wait is over, because the
+// first holder may have left long ago. If no server answers in time, now returns the
+// contenders that it was called with. After a signal, now returns these at once: the
+// program then ends without naming them, but not as if the lock were free.
 func (c *contenders) now(signaled context.Context, client *framework.Client, path string) *contenders {
 	if !client.State().IsConnected() {
 		return c
@@ -113,23 +113,23 @@ const lastLook = time.Second
 // contenders are the holders and waiters of a path, as far as wait needs them.
 type contenders struct {
 	holder    *inspect.Participant // one of the holders, or nil
-	last      *inspect.Participant // the one that came last, or nil if none was read
-	undecided bool                 // nobody can tell whether there are others
+	last      *inspect.Participant // the last contender, or nil if none was read
+	undecided bool                 // it is not known whether there are others
 }
 
 // areNone reports whether the path is free.
 func (c *contenders) areNone() bool { return c.last == nil && !c.undecided }
 
-// error says who holds the path, or that nobody can tell.
+// error returns an error that names the holder, or says that the holder is not known.
 func (c *contenders) error(path string) error {
 	if c.last == nil {
-		return fmt.Errorf("%s %w: all who were listed had gone before they could be read", path, errUndecided)
+		return fmt.Errorf("%s %w: all listed contenders had left before they could be read", path, errUndecided)
 	}
 	return fmt.Errorf("%s %w by %s", path, errHeld, c)
 }
 
-// String names the holder, as run does when it does not get the lock. A
-// semaphore may have waiters only.
+// String names the holder, like the error of run without a grant. A semaphore may have
+// waiters only.
 func (c *contenders) String() string {
 	if c.holder == nil {
 		return "nobody, and " + printable.String(c.last.String()) + " waits for it"
@@ -137,7 +137,7 @@ func (c *contenders) String() string {
 	return printable.String(c.holder.String())
 }
 
-// waitForNews waits until another look may find the path free.
+// waitForNews waits until another read may find the path free.
 func (c *contenders) waitForNews(ctx context.Context, client *framework.Client, between *pauses.Growing) error {
 	if c.last == nil {
 		return between.Wait(ctx)

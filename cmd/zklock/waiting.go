@@ -40,11 +40,11 @@ func (w *waiting) check(command string) error {
 	return nil
 }
 
-// triesOnce reports whether nothing is waited for but a connection.
+// triesOnce reports whether zklock waits only for a connection.
 func (w *waiting) triesOnce() bool { return w.noWait || *w.limit == 0 }
 
-// bound returns the context of all that comes before the grant, from the first
-// connection on. A single try has as long as a connection may take.
+// bound returns the context for everything before the grant, from the first connection
+// on. A single try has the time that a connection may take.
 func (w *waiting) bound(ctx context.Context, e *env) (context.Context, context.CancelFunc) {
 	switch {
 	case w.triesOnce():
@@ -55,8 +55,8 @@ func (w *waiting) bound(ctx context.Context, e *env) (context.Context, context.C
 	return context.WithTimeout(ctx, *w.limit)
 }
 
-// failure gives an error under the context of bound its exit status, and says
-// so if it was for want of a server that the time was over.
+// failure gives an error under the context of bound its exit status. If the time ran
+// out for lack of a server, the error says so.
 func (w *waiting) failure(bounded context.Context, e *env, err error) error {
 	var told statusError
 	if err == nil || errors.As(err, &told) {

@@ -2,15 +2,15 @@ package certmagic
 
 import "github.com/gocurator/curator/framework"
 
-// These are codes of answers: see framework.ServerCode.
+// These are codes of servers' answers: see framework.ServerCode.
 const (
 	noNode     = -101
 	nodeExists = -110
 	notEmpty   = -111
 )
 
-// code returns the code of the answer that an error is about, or 0. An error of the
-// user's own code, such as a dialer that asks other servers, is none.
+// code returns the code of the server's answer that caused an error, or 0. An error of
+// the user's own code, such as a dialer that asks other servers, has the code 0.
 func code(err error) int32 {
 	code, _ := framework.ServerCode(err)
 	return code

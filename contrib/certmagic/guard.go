@@ -16,12 +16,11 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// ErrLockLost means that a lock was lost between Lock and Unlock, so that somebody
-// else may have had it meanwhile.
+// ErrLockLost means that a lock was lost between Lock and Unlock, so another process
+// may have held the lock meanwhile.
 var ErrLockLost = errors.New("lock lost")
 
-// lockLost returns the error of a lock that is lost, with the reason if that is
-// known.
+// lockLost returns the error of a lost lock, with the reason if known.
 func lockLost(name string, cause error) error {
 	if cause == nil {
 		return fmt.Errorf("%w: %q", ErrLockLost, name)
@@ -29,14 +28,14 @@ func lockLost(name string, cause error) error {
 	return fmt.Errorf("%w: %q: %w", ErrLockLost, name, cause)
 }
 
-// guard is a lock that guards a key, with the checks that it is held.
+// guard is a lock that guards a key, with the checks that the lock is held.
 type guard struct {
 	lock   string
 	checks []framework.TxnOp
 }
 
-// guardsOf returns the locks that this Storage holds and that guard a key, or the
-// error if one of them is known to be lost.
+// guardsOf returns the locks of this Storage that guard a key, or an error if one of
+// these locks is known to be lost.
 func (s *Storage) guardsOf(p parts) (guards []guard, lost error) {
 	for lock, lease := range s.leasesFor(p) {
 		if cause := context.Cause(lease.Context()); cause != nil {
@@ -60,14 +59,14 @@ func (s *Storage) leasesFor(p parts) map[string]*locks.Lease {
 }
 
 // refused returns the error of a transaction that begins with the checks of these
-// locks: that a lock is lost, if one of its checks has found no node.
+// locks. If a check has found no node, the error says that the lock is lost.
 func refused(err error, guards []guard) error {
 	var failed *framework.TxnError
-	if code(err) != noNode || !errors.As(err, &failed) { //nolint:forbidigo // it is an answer
+	if code(err) != noNode || !errors.As(err, &failed) { //nolint:forbidigo // err is a server's answer
 		return err
 	}
 	if is(err, framework.ErrOutcomeUnknown) {
-		return err // an earlier request, whose reply was lost, may have been applied; the next try tells the rest
+		return err // an earlier request, whose reply was lost, may have been applied; the next try finds out
 	}
 	of := failed.Index
 	for _, g := range guards {
@@ -79,17 +78,17 @@ func refused(err error, guards []guard) error {
 	return err
 }
 
-// These are how certmagic names its locks, and an account without an address.
+// These are certmagic's names for its locks, and for an account without an address.
 const (
 	certificateLock = "issue_cert_"
 	accountLock     = "register_acme_account"
 	noAddress       = "default"
 )
 
-// scope is which keys a lock guards.
+// scope is the set of keys that a lock guards.
 type scope struct {
-	prefix  parts  // this key and all below it, unless it is empty
-	subject string // keys of this certificate or account, unless it is empty
+	prefix  parts  // this key and all keys below it; ignored if empty
+	subject string // keys of this certificate or account; ignored if empty
 }
 
 func scopeOf(lock string) scope {

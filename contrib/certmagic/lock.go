@@ -12,32 +12,32 @@ import (
 
 var errNotHeld = errors.New("this storage does not hold the lock")
 
-// hold is a lock of this Storage: from the moment in which a goroutine is about to
-// acquire it until it is unlocked, also if it is lost in between. Another goroutine
-// that had the lock meanwhile could not tell the two Unlocks apart.
+// hold is a lock of this Storage, from the start of its acquire until Unlock, even if
+// the lock is lost in between. If another goroutine could take a lost lock before its
+// Unlock, that Unlock would free the other goroutine's lock.
 type hold struct {
 	scope scope
-	lease *locks.Lease  // nil before it is acquired
-	freed chan struct{} // closed when another goroutine may have the lock
+	lease *locks.Lease  // nil until the lock is acquired
+	freed chan struct{} // closed when another goroutine may take the lock
 }
 
-// Lock waits for the lock with this name, whatever characters are in it, and takes
-// it. No other process has it until Unlock, or until the lock is lost with the
-// session. No other goroutine has it from this Storage until Unlock, even if it is
-// lost. If ctx ends, or the client is closed, Lock returns an error.
+// Lock waits for the lock with this name and takes it. The name may contain any
+// characters. No other process gets the lock before Unlock, unless the lock is lost
+// with the session. No other goroutine gets the lock from this Storage before Unlock,
+// even if the lock is lost. If ctx ends or the client is closed, Lock returns an error.
 //
-// From Lock to Unlock, the lock guards keys. A Store or a Delete of them by this
-// Storage is carried out by one transaction with the check that the lock's own node
-// is there. Otherwise it is refused with ErrLockLost. So it cannot come after what
-// the next holder does. A lock guards:
+// From Lock to Unlock, the lock guards keys. A Store or a Delete of such a key by this
+// Storage checks in the same transaction that the lock's own node exists, and otherwise
+// returns ErrLockLost. So such a write cannot follow a write of the next holder. A lock
+// guards:
 //
-//   - the key that is its name, and all keys below that;
-//   - if it is certmagic's lock of a certificate or an ACME account, the keys of
-//     that: those with a component, behind the second, that is the name of the
-//     certificate or account as certmagic writes it, or that name with an extension.
+//   - the key with the lock's name, and all keys below that key;
+//   - for certmagic's lock of a certificate or an ACME account, its keys: after the
+//     second component, such a key has a component that is the name of the certificate
+//     or account as certmagic writes it, with or without an extension.
 //
 // certmagic's locks for its clean-up and for renewal information (ARI) guard no key.
-// Writes of keys that no lock guards are not checked.
+// The Storage does not check writes of other keys.
 func (s *Storage) Lock(ctx context.Context, name string) error {
 	if err := s.lock(withoutCause(ctx), name); err != nil {
 		return failed(ctx, "lock", name, err)
@@ -79,9 +79,9 @@ func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	return false, failed(ctx, "lock", name, err)
 }
 
-// Unlock gives the lock up. It returns an error if this Storage does not hold the lock, if
-// the server refuses to delete the lock's node, which then stays until the session ends, or
-// if the lock was lost and the client knows that. In the last case, the error matches
+// Unlock gives up the lock. Unlock returns an error if this Storage does not hold the lock,
+// if the server refuses to delete the lock's node, which then stays until the session ends,
+// or if the lock was lost and the client knows that. In the last case, the error matches
 // ErrLockLost and the reason of the loss, from package framework or locks. After any error,
 // the Storage no longer holds the lock. Unlock never frees the lock of a later holder.
 func (s *Storage) Unlock(ctx context.Context, name string) error {
@@ -101,8 +101,8 @@ func (s *Storage) Unlock(ctx context.Context, name string) error {
 // RenewLockLease is for certmagic, which calls it before each attempt to obtain a
 // certificate; days may pass between two attempts. If the lock is held, RenewLockLease does
 // nothing. If the lock was lost, RenewLockLease waits for the lock and takes it again, as
-// Lock does, because otherwise every attempt would end with ErrLockLost. What the caller has
-// read before may then be out of date; certmagic reads it again.
+// Lock does, because otherwise every attempt would end with ErrLockLost. Values that the
+// caller has read before may then be out of date; certmagic reads them again.
 //
 // The duration has no effect. RenewLockLease returns an error if this Storage does not hold
 // the lock.
@@ -126,15 +126,15 @@ func (s *Storage) renew(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !s.replace(name, h, lease, next) { // it was unlocked meanwhile
+	if !s.replace(name, h, lease, next) { // another goroutine called Unlock meanwhile
 		_ = next.Release(ctx)
 		return errNotHeld
 	}
 	return nil
 }
 
-// reserve returns the hold on a lock, and whether it is the caller's: there was
-// none.
+// reserve returns the hold on a lock. If there was none, reserve creates the hold and
+// returns mine = true.
 func (s *Storage) reserve(name string) (h *hold, mine bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,12 +146,12 @@ func (s *Storage) reserve(name string) (h *hold, mine bool) {
 	return h, true
 }
 
-// acquire acquires the lock of a new hold. If that fails, the hold is gone.
+// acquire acquires the lock of a new hold. If that fails, acquire removes the hold.
 func (s *Storage) acquire(ctx context.Context, name string, h *hold,
 	by func(*locks.InterProcessMutex, context.Context) (*locks.Lease, error),
 ) error {
 	var lease *locks.Lease
-	defer func() { // the user's code may panic, such as a hook
+	defer func() { // user code, such as a hook, may panic
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if h.lease = lease; lease == nil {
@@ -162,7 +162,7 @@ func (s *Storage) acquire(ctx context.Context, name string, h *hold,
 	return err
 }
 
-// holdOf returns the hold on a lock that was acquired, and its lease.
+// holdOf returns the hold on an acquired lock, and its lease.
 func (s *Storage) holdOf(name string) (*hold, *locks.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +173,8 @@ func (s *Storage) holdOf(name string) (*hold, *locks.Lease) {
 	return h, h.lease
 }
 
-// replace gives a hold another lease, unless it has another one already, or has
-// ended.
+// replace gives a hold a new lease, unless the hold has ended or has already another
+// lease.
 func (s *Storage) replace(name string, h *hold, former, next *locks.Lease) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,8 +26,8 @@ func (s *Storage) pathOf(at parts) string {
 	return p
 }
 
-// escape returns the name of a node for a component of a key, or for the name of a
-// lock, which may be empty.
+// escape returns a node's name for a component of a key, or for the name of a lock,
+// which may be empty.
 func escape(s string) string {
 	switch s {
 	case "":
@@ -40,8 +40,8 @@ func escape(s string) string {
 	return url.PathEscape(s)
 }
 
-// unescape is the reverse of escape, for components. It returns ok = false for a
-// name that escape never returns.
+// unescape reverses escape for components. For a name that escape never returns, ok is
+// false.
 func unescape(name string) (component string, ok bool) {
 	component, err := url.PathUnescape(name)
 	return component, err == nil && escape(component) == name

@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Load returns the value of a key. If it has none, also if it is the prefix of
-// others, the error matches fs.ErrNotExist.
+// Load returns the value of a key. If the key has no value, even if it is the prefix of
+// other keys, the error matches fs.ErrNotExist.
 func (s *Storage) Load(ctx context.Context, key string) ([]byte, error) {
 	data, _, err := s.read(withoutCause(ctx), partsOf(key))
 	value, ok := valueOf(data)
@@ -24,8 +24,8 @@ func (s *Storage) Load(ctx context.Context, key string) ([]byte, error) {
 	return value, nil
 }
 
-// Exists returns whether a key has a value or is the prefix of others. An error,
-// such as in an outage, is false.
+// Exists returns true if a key has a value or is the prefix of other keys. After an
+// error, such as during an outage, Exists returns false.
 func (s *Storage) Exists(ctx context.Context, key string) bool {
 	p := s.pathOf(partsOf(key))
 	if err := s.client.Sync(ctx, p); err != nil {
@@ -52,12 +52,12 @@ func (s *Storage) Stat(ctx context.Context, key string) (certmagic.KeyInfo, erro
 	}, nil
 }
 
-// List returns the keys right below a key or, if recursive is true, all keys below
-// it: each before those below itself, and otherwise in the order of the bytes. All
+// List returns the keys right below a key or, if recursive is true, all keys below it.
+// The list is in byte order, except that each key comes before the keys below it. All
 // keys are below "". If there is no such key, the error matches fs.ErrNotExist.
 //
-// It makes a request for each key whose children it lists. What others store or
-// delete meanwhile may be in the list or not.
+// List makes a request for each key whose children it lists. Keys that other processes
+// store or delete meanwhile may be in the list or not.
 func (s *Storage) List(ctx context.Context, prefix string, recursive bool) ([]string, error) {
 	keys, err := s.listUpToDate(withoutCause(ctx), partsOf(prefix), recursive)
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *Storage) list(ctx context.Context, at parts, recursive bool) (keys []st
 	return keys, nil
 }
 
-// read reads the node of a key. A server that lags behind is made to catch up
-// first: a process that answers a challenge has to find what another has stored a
+// read reads the node of a key. A server that lags behind must first catch up: a
+// process that answers a challenge has to find the value that another process stored a
 // moment ago.
 func (s *Storage) read(ctx context.Context, at parts) ([]byte, *zk.Stat, error) {
 	p := s.pathOf(at)
@@ -112,7 +112,7 @@ func (s *Storage) read(ctx context.Context, at parts) ([]byte, *zk.Stat, error) 
 	return data, stat, missing(err)
 }
 
-// missing turns the error of a node that is missing into certmagic's.
+// missing turns the error of a missing node into certmagic's error.
 func missing(err error) error {
 	if code(err) == noNode {
 		return fs.ErrNotExist

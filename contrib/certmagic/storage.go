@@ -16,25 +16,26 @@ import (
 // certmagic.TryLocker and a certmagic.LockLeaseRenewer. It is safe for concurrent
 // use.
 //
-// A key is a list of components between slashes. Slashes at its ends, and a second
-// one in a row, mean nothing. Any other character may be in a component, and "."
-// and ".." are names like others. A key may have a value and be the prefix of
-// others, unlike a file.
+// A key is a list of components between slashes. Slashes at the ends of a key, and
+// repeated slashes, have no meaning. A component may contain any other character, and
+// "." and ".." are ordinary names. Unlike a file, a key may have a value and be the
+// prefix of other keys.
 //
-// A read sees what each Store and Delete has done that has returned, in this process
-// or another, with the exceptions of framework.Client.Sync. New makes a Storage; the
-// zero value is of no use.
+// A read sees the effect of every Store and Delete that has returned, in this process
+// or another, with the exceptions of framework.Client.Sync. New returns a Storage; the
+// zero value cannot be used.
 //
-// The error of a call that has ended with its context matches context.Canceled or
-// context.DeadlineExceeded, and has the text of the context's cause. It does not
-// match the cause, which could be a key that another call has not found.
+// If the end of its context ends a call, the error matches context.Canceled or
+// context.DeadlineExceeded, and contains the text of the context's cause. The error
+// does not match the cause, which could be an error about a missing key from another
+// call.
 type Storage struct {
 	client *framework.Client
 	root   string
 	acl    []zk.ACL
 
-	mu   sync.Mutex       // protects the following field, and the leases in it
-	held map[string]*hold // the keys are the names of locks
+	mu   sync.Mutex       // protects held and its leases
+	held map[string]*hold // by the names of locks
 }
 
 var (
@@ -60,7 +61,7 @@ func New(c *framework.Client, root string, acl []zk.ACL) (*Storage, error) {
 	case root == "" || root[0] != '/':
 		return nil, fmt.Errorf("%w: %q", zk.ErrInvalidPath, root)
 	case len(acl) == 0:
-		return nil, fmt.Errorf("%w: there must be one, as private keys are among the values", zk.ErrInvalidACL)
+		return nil, fmt.Errorf("%w: a list is required, because the values include private keys", zk.ErrInvalidACL)
 	}
 	if _, err := c.Namespace(root); err != nil {
 		return nil, err

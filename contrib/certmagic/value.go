@@ -1,6 +1,7 @@
 package certmagic
 
-// dataOf returns the data of the node of a key with this value. It is not empty.
+// dataOf returns the data of the node of a key with this value. The data is never
+// empty.
 func dataOf(value []byte) []byte {
 	if len(value) > 0 && value[0] != 0 {
 		return value
@@ -8,7 +9,7 @@ func dataOf(value []byte) []byte {
 	return append([]byte{0}, value...)
 }
 
-// valueOf is the reverse of dataOf. Empty data is no value.
+// valueOf reverses dataOf. If the data is empty, ok is false.
 func valueOf(data []byte) (value []byte, ok bool) {
 	switch {
 	case len(data) == 0:

@@ -8,17 +8,17 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// maxTries bounds how often a write begins again: because the connection has ended
-// with it, or because of what others do to the same key at the same time.
+// maxTries bounds how often a write is tried: a try fails if the connection ends, or if
+// other processes write the same key at the same time.
 const maxTries = 10
 
 var errNoKey = errors.New("the key must not be empty")
 
-// Store sets the value of a key, whether it had one or not. Others see the old
-// value or the new one, and nothing in between. A nil value is an empty one.
+// Store sets the value of a key, whether the key had a value or not. Other processes
+// see either the old value or the new one. A nil value is stored as an empty one.
 //
-// The value must fit into one request. One that does not, which has about a
-// mebibyte, is not sent, and the error matches framework.ErrRequestTooLarge.
+// The value must fit into one request of about a mebibyte. Store does not send a larger
+// value, and the error matches framework.ErrRequestTooLarge.
 //
 // If a lost lock guards the key, the error matches ErrLockLost. If it also matches
 // framework.ErrOutcomeUnknown, an earlier try may have stored the value, while the
@@ -46,19 +46,19 @@ func (s *Storage) put(ctx context.Context, at parts, data []byte) (err error) {
 			return err
 		}
 		err = s.write(ctx, at, create)
-		if code(err) != nodeExists && code(err) != noNode { // the latter if folders vanish
+		if code(err) != nodeExists && code(err) != noNode { // noNode if folders vanish
 			return err
 		}
 	}
 	return err
 }
 
-// Delete deletes a key and all keys below it, the lowest first. A key that does not
-// exist is deleted already. A Delete that fails may have deleted some.
+// Delete deletes a key and all keys below it, the lowest first. If the key does not
+// exist, Delete returns nil. A Delete that fails may have deleted some of the keys.
 //
-// If a lost lock guards one of the keys, that one stays, and the error matches
+// If a lost lock guards one of the keys, that key stays, and the error matches
 // ErrLockLost. If the error matches framework.ErrOutcomeUnknown, the key may be
-// deleted. The key "", below which all keys are, is an error.
+// deleted. Delete refuses the key "", because all keys are below it.
 func (s *Storage) Delete(ctx context.Context, key string) error {
 	at := partsOf(key)
 	err := errNoKey
@@ -88,8 +88,8 @@ func (s *Storage) remove(ctx context.Context, at parts, path string) (err error)
 	return err
 }
 
-// removeBelow deletes what is below a node that was not empty a moment ago. The
-// server has answered that by itself, so that there is no need for it to catch up.
+// removeBelow deletes everything below a node that was not empty a moment ago. The
+// server itself has just answered so, and need not catch up first.
 func (s *Storage) removeBelow(ctx context.Context, at parts, path string) error {
 	names, _, err := s.client.Children(ctx, path)
 	if err != nil && code(err) != noNode {
@@ -98,7 +98,7 @@ func (s *Storage) removeBelow(ctx context.Context, at parts, path string) error 
 	for _, name := range names {
 		component, ok := unescape(name)
 		if !ok {
-			component = name // no key, but in the way
+			component = name // not a key, but Delete must remove it, too
 		}
 		if err := s.remove(ctx, at.below(component), path+"/"+name); err != nil {
 			return err
@@ -107,15 +107,15 @@ func (s *Storage) removeBelow(ctx context.Context, at parts, path string) error 
 	return nil
 }
 
-// write carries an operation on the node of a key out, on condition that the locks
-// that guard the key are held. If the reply is lost, it does so again: whatever it
-// was, what counts is that the node is as it was asked for in the end.
+// write carries out an operation on the node of a key, on condition that the locks that
+// guard the key are held. If the reply is lost, write repeats the operation: only the
+// final state of the node counts.
 func (s *Storage) write(ctx context.Context, at parts, op framework.TxnOp) (err error) {
-	var unknown error // the error of a try that may have succeeded
+	var unknown error // the error of a try that may have been applied
 	for range maxTries {
 		err = s.try(ctx, at, op)
 		if err != nil && unknown != nil && !is(err, framework.ErrOutcomeUnknown) {
-			//nolint:errorlint // callers ask for the code of err alone
+			//nolint:errorlint // callers need only the code of err
 			return fmt.Errorf("%w, after a try that may have succeeded (%v): %w", err, unknown, framework.ErrOutcomeUnknown)
 		}
 		if !is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {

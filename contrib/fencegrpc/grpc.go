@@ -1,8 +1,8 @@
-// Package fencegrpc has gRPC services refuse the calls of a process that has lost its
-// lock and does not know it. It is to gRPC what package fencehttp is to HTTP. What that
-// package says under "What is not fenced" holds here, too.
+// Package fencegrpc makes gRPC services refuse calls from a process that has lost its
+// lock without noticing. Package fencehttp does the same for HTTP; its section "What is
+// not fenced" applies here, too.
 //
-// The client's calls carry the fencing token of the lease that their context is under:
+// The client's calls carry the fencing token of the lease in their context:
 //
 //	conn, err := grpc.NewClient(target,
 //		grpc.WithChainUnaryInterceptor(fencegrpc.UnaryClient),
@@ -10,7 +10,7 @@
 //
 //	answer, err := client.Withdraw(lease.Context(), request)
 //
-// The server compares the token with the largest one that it has seen:
+// The server compares the token with the largest token seen so far:
 //
 //	lock := func(_ context.Context, method string, request any) string {
 //		if w, ok := request.(*pb.WithdrawRequest); ok {
@@ -24,21 +24,21 @@
 //
 // # The metadata
 //
-// The key is "fencing-token". The value is that of the HTTP header Fencing-Token.
+// The key is "fencing-token". The value has the form of the HTTP header Fencing-Token.
 //
 // # The answers
 //
 //	reason                    code
 //	FENCING_TOKEN_STALE       FailedPrecondition  a larger token was seen before
-//	FENCING_TOKEN_OTHER_LOCK  FailedPrecondition  the token is of another lock
+//	FENCING_TOKEN_OTHER_LOCK  FailedPrecondition  the token belongs to another lock
 //	FENCING_TOKEN_MISSING     FailedPrecondition  the call has no token
 //	FENCING_TOKEN_MALFORMED   InvalidArgument     the value is no token, or there are several
 //	FENCING_TOKEN_UNCHECKED   Unavailable         the store has failed
 //
 // The status has a google.rpc.ErrorInfo with the reason, the domain
 // "github.com/gocurator/curator", and in the metadata the lock that guards the resource.
-// If the token is stale, token, owner, newestToken and newestOwner are there, too. ErrorOf
-// reads them. The error of the store is not in the status.
+// For a stale token, the metadata also has token, owner, newestToken and newestOwner,
+// which ErrorOf reads. The status does not contain the error of the store.
 package fencegrpc
 
 import (
@@ -64,12 +64,12 @@ const (
 )
 
 // UnaryClient is a grpc.UnaryClientInterceptor that adds the fencing token of the lease
-// that the call's context is under.
+// in the call's context.
 //
-// A context that is under the lease of another process, because it is that of a call
-// which UnaryServer or StreamServer has admitted, forwards that token. A call without a
-// lease is made as it is: a server that wants a token refuses it. A call under a lease
-// that has ended is not made, and the error has the reason.
+// In the context of a call that UnaryServer or StreamServer has admitted, UnaryClient
+// forwards the caller's token. A call without a lease passes unchanged; a server that
+// requires a token refuses such a call. UnaryClient refuses a call under a lease that
+// has ended, and the error has the reason.
 func UnaryClient(
 	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
@@ -107,10 +107,11 @@ func outgoing(ctx context.Context) (context.Context, error) {
 // store admits, and refuses all others. In the context of the call, fence.FromContext
 // finds the lease of the caller.
 //
-// The function lock returns the path of the lock that guards what a call is about, as
-// the clients of its holders have that path. It must not take the path from the token.
-// The method is the full one. For an empty path, the handler gets the call without a
-// check: it is for calls that need no token. UnaryServer panics if an argument is nil.
+// The function lock returns the path of the lock that guards the object of a call, as
+// the holders' clients see that path. The function must not take the path from the
+// token. The method is the full name, such as /shop.Orders/Create. If the path is
+// empty, the call needs no token and reaches the handler without a check. UnaryServer
+// panics if an argument is nil.
 func UnaryServer(
 	store fence.Store, lock func(ctx context.Context, method string, request any) string,
 ) grpc.UnaryServerInterceptor {
@@ -125,7 +126,7 @@ func UnaryServer(
 }
 
 // StreamServer returns an interceptor that does what UnaryServer does, when the stream
-// begins. The messages of a stream are not checked one by one.
+// begins. StreamServer does not check the single messages of a stream.
 //
 // The function lock gets a nil request, because no message has arrived yet. It finds the
 // lock by the method, or in the metadata of ctx. A function that looks for the lock in the
@@ -152,7 +153,7 @@ func mustNotBeNil(store fence.Store, lock func(ctx context.Context, method strin
 	}
 }
 
-// admitted is a stream whose context has the lease of the caller.
+// admitted is a stream whose context has the caller's lease.
 type admitted struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -182,10 +183,10 @@ func incoming(ctx context.Context, store fence.Store, lock string) (context.Cont
 	if reason := fence.Reason(err); reason != "" {
 		code, text, info.Reason = statuses[reason], err.Error(), prefix+strings.ToUpper(reason)
 		var why *fence.StaleError
-		if reason == "stale" { // the store may have wrapped the error in others
+		if reason == "stale" { // the store may have wrapped the error
 			text = fence.ErrStale.Error()
 		}
-		if errors.As(err, &why) { //nolint:forbidigo // Reason has found that it is no cause of a context
+		if errors.As(err, &why) { //nolint:forbidigo // Reason has ruled out a context's cause
 			text = why.Error()
 			fields, _ := json.Marshal(why)
 			_ = json.Unmarshal(fields, &info.Metadata) // all of them are strings
@@ -202,9 +203,9 @@ func incoming(ctx context.Context, store fence.Store, lock string) (context.Cont
 // asText returns a string that a message can hold. gRPC sends no details that hold other bytes.
 func asText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// ErrorOf returns a *fence.StaleError if the error of a call says that its token is
-// stale, and nil for every other error. If the service has returned the error of a call
-// that it made under a lease of its own, the Owner is the path of that lease.
+// ErrorOf returns a *fence.StaleError if a call has failed because its token is stale,
+// and nil for any other error. If the service has returned the error of a call that the
+// service made under its own lease, the Owner is the path of that lease.
 func ErrorOf(err error) error {
 	for _, detail := range status.Convert(err).Details() {
 		info, ok := detail.(*errdetails.ErrorInfo)

@@ -23,8 +23,8 @@ const (
 )
 
 // param returns the parameter with a number, counted from 1. MySQL assigns parameters by
-// their order in the text. So every text for MySQL has its parameters in order, and none
-// twice.
+// their order in the text, so a text for MySQL must use each parameter once, and in
+// order.
 func (d Dialect) param(n int) string {
 	switch d {
 	case Postgres:
@@ -36,7 +36,7 @@ func (d Dialect) param(n int) string {
 	}
 }
 
-// params returns count parameters, the first of which has a number.
+// params returns count parameters, numbered from first.
 func (d Dialect) params(first, count int) string {
 	list := make([]string, count)
 	for i := range list {
@@ -45,12 +45,12 @@ func (d Dialect) params(first, count int) string {
 	return strings.Join(list, ", ")
 }
 
-// updateText is the text of an update whose own assignments have n parameters. The
-// parameters after these are the token, the owner, the key and again the token. The
-// assignments may end with a comment, so that the fence begins on the next line.
+// updateText is the text of an update whose own assignments have n parameters. The next
+// parameters are the token, the owner, the key and again the token. The fence begins on
+// a new line because the assignments may end with a comment.
 //
-// MySQL counts only rows that change. But it reports the LAST_INSERT_ID of an update,
-// also if the row with the key has these values already. It is the token.
+// MySQL counts only rows that change. But MySQL reports the LAST_INSERT_ID of an
+// update, here the token, even if the row already has these values.
 func (t Table) updateText(set string, n int) string {
 	d := t.Dialect
 	raised := d.param(n + 1)
@@ -61,9 +61,8 @@ func (t Table) updateText(set string, n int) string {
 		" WHERE " + t.Key + " = " + d.param(n+3) + " AND fence_token <= " + d.param(n+4)
 }
 
-// upsertText is the text of an upsert of rows, each of which has a parameter for each
-// column, then the token, then the owner. No column of a row changes if the row has a
-// larger token.
+// upsertText is the text of an upsert of rows. Each row has a parameter for each
+// column, then the token, then the owner. A row with a larger token does not change.
 func (t Table) upsertText(columns []string, rows int) string {
 	all := append(columns[:len(columns):len(columns)], "fence_token", "fence_owner")
 	values := make([]string, rows)
@@ -80,8 +79,8 @@ func (t Table) upsertText(columns []string, rows int) string {
 				set = append(set, fmt.Sprintf("%s = IF(fence_token <= VALUES(fence_token), VALUES(%s), %[1]s)", c, c))
 			}
 		}
-		// MySQL assigns from left to right, and an assignment reads the values of
-		// those before it. So the token is the last.
+		// MySQL assigns from left to right, and an assignment sees the results of
+		// earlier ones. So the token is assigned last.
 		set = append(set, "fence_token = GREATEST(fence_token, VALUES(fence_token))")
 		return insert("") + " ON DUPLICATE KEY UPDATE " + strings.Join(set, ", ")
 	}
@@ -94,8 +93,8 @@ func (t Table) upsertText(columns []string, rows int) string {
 		t.Key, strings.Join(set, ", "))
 }
 
-// newestText is the text of a query for the largest token of some rows. A token that
-// is NULL, against the schema, counts as the largest, because no write passes it. MySQL
+// newestText is the text of a query for the largest token of some rows. A token that is
+// NULL, against the schema, counts as the largest, because it blocks every write. MySQL
 // would read a snapshot if the query did not lock.
 func (t Table) newestText(keys int) string {
 	text := fmt.Sprintf("SELECT COALESCE(fence_token, 9223372036854775807), COALESCE(fence_owner, '') FROM %s WHERE %s IN (%s) ORDER BY 1 DESC LIMIT 1",
@@ -111,9 +110,9 @@ const refusal = "stale fencing token, after "
 
 // execText is the text of a statement that raises the guard row and executes a query
 // with n parameters, which come first. Then there are the key, the token and the owner.
-// Postgres evaluates the columns of a result from left to right, so that it locks the
-// guard row first, as Within does. The order prevents deadlocks, and the fence does not
-// depend on it: an error in one part undoes both.
+// Postgres evaluates the columns of a result from left to right, so it locks the guard
+// row first, as Within does. The order only prevents deadlocks; the fence does not need
+// it, because an error in one part undoes both.
 func (t Table) execText(query string, n int) string {
 	return fmt.Sprintf(`WITH fencesql_raised AS (
 	INSERT INTO %s AS fenced (%s, fence_token, fence_owner) VALUES (%s)

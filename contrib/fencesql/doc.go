@@ -1,11 +1,11 @@
-// Package fencesql makes a SQL database refuse the writes of a process that has lost
-// its lock and does not know it.
+// Package fencesql makes a SQL database refuse writes from a process that has lost its
+// lock without noticing.
 //
-// The context of a lease stops an honest holder in time. It does not stop a process
-// that is paused after it has looked at its context, nor a statement that is already on
-// its way to the database. The database can refuse both, because fencing tokens grow
-// from holder to holder: it keeps the largest token with the data, and each write
-// compares and raises that token in the statement that writes.
+// The context of a lease stops an honest holder in time. The context does not stop a
+// process that is paused right after a check of the context, or a statement that is
+// already on its way to the database. The database can refuse both, because fencing
+// tokens grow from holder to holder: the largest token is kept with the data, and each
+// statement that writes also compares and raises that token.
 //
 //	accounts := fencesql.Table{Dialect: fencesql.Postgres, Name: "account", Key: "id"}
 //	err := accounts.Update(ctx, db, lease, 7, "balance = balance - $1", 10)
@@ -18,12 +18,12 @@
 // A row of the user's table can have the columns fence_token and fence_owner.
 // [Table.Update] and [Table.Upsert] fence each such row by itself.
 //
-// A table of guard rows has one row for each resource, whatever the resource consists
-// of: a ledger, a directory of accounts, a queue. [Table.Exec] fences one query on other
-// tables by a guard row, such as an INSERT. [Table.Within] fences a transaction.
+// A table of guard rows has one row for each resource, such as a ledger, a directory of
+// accounts, or a queue. [Table.Exec] fences one query on other tables by a guard row,
+// such as an INSERT. [Table.Within] fences a transaction.
 //
-// All writes to a resource must use the same row. A token in one place does not
-// protect what only another place fences.
+// All writes to a resource must use the same row. A token in one row does not fence
+// writes that compare another row's token.
 //
 // # The rule
 //
@@ -34,25 +34,26 @@
 //
 // # What is not fenced
 //
-//   - Leases with the same token are not fenced from each other: those that re-enter a
-//     lock, those that reuse its node by a locks.ReleasePolicy, and readers that share
-//     a node. They are leases of one process, and a lease that has been released sends
-//     no statement. But a statement that was on its way when its lease was released can
-//     be executed after a write of the next lease. Wait for statements before Release.
-//     A statement that was cancelled may still be on its way: the driver of MySQL closes
-//     the connection, and the server goes on.
-//   - The leases of a semaphore are valid at the same time. The one with the largest
-//     token would refuse the others.
+//   - Leases with the same token are not fenced from each other: leases that re-enter a
+//     lock, leases that reuse its node by a locks.ReleasePolicy, and readers that share
+//     a node. Such leases belong to one process, and a released lease sends no
+//     statement. But a statement that was on its way when its lease was released can be
+//     executed after a write of the next lease. Wait for statements before Release. A
+//     cancelled statement may still be on its way: MySQL's driver closes the
+//     connection, but the server continues.
+//   - The leases of a semaphore are valid at the same time. The lease with the largest
+//     token would make the database refuse the other leases.
 //   - A deleted row forgets its token, and a stale holder can insert the row again. Never
 //     delete a guard row, and use one for rows that are deleted.
-//   - A new holder fences with its first write. If it reads before, a paused holder
-//     can still change what was read. Within raises the token before it reads.
+//   - A new holder fences with its first write. If the new holder reads before that, a
+//     paused holder can still change the data that was read. Within raises the token
+//     before it reads.
 //   - Tokens of a different lock, or of a different ensemble, mean nothing. One lock
-//     guards a resource. A lease of a multi-lock has several tokens; pass the one of
-//     Lease.Leases that guards the resource. An ensemble that was set up from nothing
-//     counts from the beginning, so that all writes are refused until an operator sets
-//     the tokens to 0.
+//     guards a resource. A lease of a multi-lock has several tokens; pass the lease
+//     from Lease.Leases that guards the resource. The tokens of a new ensemble start
+//     from zero, so the database refuses all writes until an operator sets its tokens
+//     to 0.
 //   - A write whose reply was lost may have been applied. This package never sends a
-//     write twice, as database/sql may. If you do, fencing does not make that harmless.
-//     An idempotency key does.
+//     write twice, although database/sql may do so. If you do, fencing does not make
+//     that harmless. An idempotency key does.
 package fencesql

@@ -8,9 +8,9 @@ import (
 	"github.com/gocurator/curator/recipes/fence"
 )
 
-// Lease is what this package needs of a held lock. A *locks.Lease is a Lease. In a
-// service whose caller holds the lock, fence.FromContext returns the caller's Lease; see
-// package fencehttp and module contrib/fencegrpc.
+// Lease is the part of a held lock that this package needs. A *locks.Lease is a Lease.
+// In a service whose caller holds the lock, fence.FromContext returns the caller's
+// Lease; see package fencehttp and module contrib/fencegrpc.
 type Lease = fence.Lease
 
 // ErrStale is matched by the error of a write that was refused because its row had
@@ -21,7 +21,7 @@ var ErrStale = fence.ErrStale
 // StaleError is the error of a refused write. It matches ErrStale.
 type StaleError = fence.StaleError
 
-// stamp is what a write leaves in its row.
+// stamp is the token and the owner that a write stores in its row.
 type stamp struct {
 	token int64
 	owner string
@@ -56,15 +56,15 @@ func (e *endedError) As(target any) bool {
 	return !stale && errors.As(e.cause, target) //nolint:forbidigo // for users
 }
 
-// stampOf fails if the lease has ended. It also fails without a token: a new row has the
-// token 0, which two such leases would pass.
+// stampOf returns an error if the lease has ended or has no token. A new row has the
+// token 0, which would admit any number of leases without a token.
 func stampOf(l Lease) (stamp, error) {
 	if err := ended(l); err != nil {
 		return stamp{}, err
 	}
 	s := stamp{l.FencingToken(), l.Path()}
 	if s.token <= 0 {
-		return stamp{}, fmt.Errorf("fencesql: %d of %s is no fencing token", s.token, s.owner)
+		return stamp{}, fmt.Errorf("fencesql: %d of %s is not a fencing token", s.token, s.owner)
 	}
 	return s, nil
 }

@@ -20,21 +20,21 @@ type Table struct {
 }
 
 // DB is a *sql.DB, a *sql.Conn or a *sql.Tx. With a *sql.DB, each call takes one connection
-// and sends its write once, where database/sql may repeat a statement whose connection
+// and sends its write once, although database/sql may repeat a statement whose connection
 // broke. After such an error, the write may have been applied.
 type DB interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// beginner is a DB that is no transaction.
+// beginner is a DB that can begin a transaction.
 type beginner interface {
 	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
 // Update sets columns of the row with a key, such as "balance = balance - $1", in one
-// statement that also checks and raises the token of the row. The args are those of
-// set. On Postgres they have the numbers from 1.
+// statement that also checks and raises the token of the row. The args belong to set;
+// on Postgres, set refers to them as $1, $2 and so on.
 //
 // The error matches ErrStale if the row has a larger token, and sql.ErrNoRows if there
 // is no row.
@@ -64,8 +64,8 @@ func (t Table) Update(ctx context.Context, db DB, lease Lease, key any, set stri
 	})
 }
 
-// matched reports whether an update had a row, also if the row has the same values as
-// before.
+// matched reports whether an update found its row, even if the row's values did not
+// change.
 func (t Table) matched(res sql.Result, err error) (bool, error) {
 	n, err := rowsAffected(res, err)
 	if err == nil && n == 0 && t.Dialect == MySQL {
@@ -78,11 +78,11 @@ func (t Table) matched(res sql.Result, err error) (bool, error) {
 // checks and raises the token of each row. The columns include the key. A row has a
 // value for each column.
 //
-// All rows are written or none: the error matches ErrStale if one of them has a larger
-// token. For several rows, and always on MySQL, the statement has its own transaction.
-// If db is a *sql.Tx, the caller must roll it back after an error. Two batches that have
-// the same rows in a different order can end in a deadlock, which is an error of the
-// database.
+// Either all rows are written or none: the error matches ErrStale if one of the rows has
+// a larger token. For several rows, and always on MySQL, the statement has its own
+// transaction. If db is a *sql.Tx, the caller must roll it back after an error. Two
+// batches with the same rows in a different order can deadlock; the database then
+// returns an error.
 //
 // On MySQL, the key must be the only unique index that rows can violate.
 func (t Table) Upsert(ctx context.Context, db DB, lease Lease, columns []string, rows ...[]any) error {
@@ -133,10 +133,10 @@ func (t Table) upsert(ctx context.Context, db DB, lease Lease, columns []string,
 // commits. It is for a table of guard rows: the row is inserted if it is missing.
 //
 // Until the transaction ends, no other transaction or statement passes this row. So f
-// reads what all former holders have written, and writes what it likes, to any table.
-// The isolation level is READ COMMITTED, whatever the database's default is. Within
-// rolls back if f returns an error or panics, and if the lease has ended meanwhile.
-// Nothing in f may end the transaction. On MySQL, CREATE, ALTER, DROP and TRUNCATE do.
+// can read everything that former holders have written, and can write to any table. The
+// isolation level is always READ COMMITTED. Within rolls back if f returns an error or
+// panics, and if the lease has ended meanwhile. Nothing in f may end the transaction.
+// On MySQL, CREATE, ALTER, DROP and TRUNCATE do.
 //
 // The error matches ErrStale if the row has a larger token; then f was not called.
 // After an error of the commit, the database may have committed. Deadlocks and lock
@@ -154,12 +154,13 @@ func (t Table) Within(ctx context.Context, db *sql.DB, lease Lease, key any, f f
 }
 
 // Raise raises and locks the row with a key in a transaction that the caller began, as
-// Within does in its own. The transaction should read nothing before it: under READ
-// COMMITTED, an earlier read may miss what a former holder wrote. Under REPEATABLE READ
+// Within does in its own. The transaction should read nothing before Raise: under READ
+// COMMITTED, an earlier read may miss a former holder's write. Under REPEATABLE READ
 // and SERIALIZABLE, Postgres fails the transaction in this case (SQLSTATE 40001).
 //
-// MySQL would read from an old snapshot instead, under its default level, and does not
-// tell which level a transaction has. So Raise is an error on MySQL. Use Within there.
+// Under its default level, MySQL would read from an old snapshot instead, and MySQL
+// does not report the level of a transaction. So Raise returns an error on MySQL. Use
+// Within there.
 //
 // After an error, the caller must roll back.
 func (t Table) Raise(ctx context.Context, tx *sql.Tx, lease Lease, key any) error {
@@ -174,14 +175,14 @@ func (t Table) raise(ctx context.Context, tx *sql.Tx, lease Lease, key any) erro
 }
 
 // Exec executes an INSERT, UPDATE or DELETE on any table, of any number of rows, if the
-// row with the key has no larger token, and raises that. It returns the number of rows
-// that the query changed. It is for a table of guard rows.
+// row with the key has no larger token, and raises that row's token. It returns the
+// number of rows that the query changed. It is for a table of guard rows.
 //
-// On Postgres this is one statement: the query has no RETURNING, begins with no WITH and
-// ends with no semicolon. A statement reads as of its begin. So the query may miss what
-// the former holder wrote while the statement waited for the guard row, such as a row
-// that it inserted. Use Within for a query that must not. On the other databases, Exec
-// executes the query in Within.
+// On Postgres, Exec sends one statement: the query must have no RETURNING, no WITH at
+// its begin and no semicolon at its end. A statement sees the data as of its begin. So
+// the query may miss a row that the former holder inserted while the statement waited
+// for the guard row. Use Within if the query must see such rows. On the other databases,
+// Exec executes the query in Within.
 //
 // The error matches ErrStale if the guard row has a larger token.
 func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query string, args ...any) (rows int64, err error) {
@@ -217,7 +218,7 @@ func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query
 
 // once calls f with a DB that sends each statement once. A *sql.DB sends a statement
 // again if the driver returns driver.ErrBadConn, which lib/pq does even if the server
-// has executed the statement. A *sql.Conn and a *sql.Tx send nothing again.
+// has executed the statement. A *sql.Conn and a *sql.Tx never repeat a statement.
 func once(ctx context.Context, db DB, f func(db DB) error) error {
 	pool, ok := db.(*sql.DB)
 	if !ok {
@@ -231,10 +232,10 @@ func once(ctx context.Context, db DB, f func(db DB) error) error {
 	return f(conn)
 }
 
-// transact commits what f does in a transaction, if f returns nil. The level is READ
-// COMMITTED: each statement reads what was committed before it, and not only what was
-// committed before it waited for the guard row. SQLite has one writer and one level.
-// A lease that has ended begins no transaction.
+// transact runs f in a transaction and commits if f returns nil. Under the level READ
+// COMMITTED, each statement reads everything that was committed before the statement,
+// including commits during the wait for the guard row. SQLite has one writer and one
+// level. With a lease that has ended, transact begins no transaction.
 func (t Table) transact(ctx context.Context, db beginner, lease Lease, f func(tx *sql.Tx) error) error {
 	if err := ended(lease); err != nil {
 		return err

@@ -12,21 +12,21 @@
 //		gocron.WithName("report"),
 //	)
 //
-// A [Locker] gives each run of a job to one of all schedulers. An [Elector] lets
-// one scheduler run all jobs, for as long as it leads.
+// A [Locker] lets one of the schedulers execute each run of a job. An [Elector] lets
+// one scheduler run all jobs, for as long as its process leads.
 //
 // # Once
 //
-// The schedulers of a fleet do not start at the same moment, and their clocks
-// differ. A job that takes less time than that is run by each of them in turn, if
-// its lock is free as soon as it ends. So a Locker keeps the lock for some time
-// from the begin of the run; see locks.ReleasePolicy.
+// The schedulers of a fleet do not start at the same moment, and their clocks differ.
+// If the lock of a short job were free as soon as the job ends, each scheduler would
+// run the job in turn. So a Locker keeps the lock for some time from the start of the
+// run; see locks.ReleasePolicy.
 //
 // # Stopped in time
 //
-// A run that has lost its lock, or its leadership, is beside the next one if it
-// goes on. gocron does not know of that. The context of a function that
-// [Locker.UnderLock] or [Elector.UnderLeadership] returns ends then, before
-// anybody else can have the lock. A job that does not look at its context goes on
-// beside the next run, in another process: nothing can stop it.
+// A run that continues after losing its lock or leadership can overlap with the next
+// run. gocron does not notice the loss. [Locker.UnderLock] and
+// [Elector.UnderLeadership] return functions whose context ends at the loss, before
+// another process can get the lock. Nothing can stop a job that ignores its context:
+// such a job overlaps with the next run, in another process.
 package gocron

@@ -16,19 +16,19 @@ var ErrNotLeader = errors.New("not the leader")
 // Elector is a gocron.Elector: the jobs of a scheduler run while its process
 // leads. It is safe for concurrent use.
 //
-// A leader that is cut off stops to lead before the next one begins. But the next
-// one may run a job that the last has just run, if their clocks differ. A job that
-// must not be run twice needs a [Locker].
+// A partitioned leader stops leading before the next leader begins. But if the clocks
+// differ, the next leader may run a job that the last leader has just run. A job that
+// must not run twice needs a [Locker].
 type Elector struct{ latch *leader.Latch }
 
 var _ gocron.Elector = (*Elector)(nil)
 
-// NewElector returns an Elector for a latch, which its owner shuts down. If the
-// latch is nil, that is the error of all that the Elector does.
+// NewElector returns an Elector for a latch. The caller shuts the latch down. If the
+// latch is nil, all methods of the Elector return an error.
 func NewElector(latch *leader.Latch) *Elector { return &Elector{latch} }
 
-// IsLeader is for gocron, which calls it before each run of a job. It makes no
-// request. If this process does not lead, the error is ErrNotLeader.
+// gocron calls IsLeader before each run of a job. IsLeader makes no request. If this
+// process does not lead, the error is ErrNotLeader.
 func (e *Elector) IsLeader(context.Context) error {
 	_, err := e.lease()
 	return err
@@ -46,10 +46,10 @@ func (e *Elector) lease() (*locks.Lease, error) {
 	return lease, nil
 }
 
-// UnderLeadership returns a function for gocron.NewTask: the context of work ends
-// with the job's, and with the leadership. The cause, from context.Cause, says
-// why. If the leadership is over already, the function returns ErrNotLeader, and
-// does not call work. If work is nil, that is its error.
+// UnderLeadership returns a function for gocron.NewTask: the context of work ends with
+// the job's context or with the leadership. context.Cause returns the reason. If the
+// leadership has already ended, the function returns ErrNotLeader without calling work.
+// If work is nil, the function returns an error.
 func (e *Elector) UnderLeadership(work func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		lease, err := e.lease()

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Locker is a gocron.Locker. Each job has a mutex, which its name names. It is
+// Locker is a gocron.Locker. Each job has a mutex, named after the job. A Locker is
 // safe for concurrent use.
 type Locker struct {
 	client *framework.Client
@@ -23,7 +23,7 @@ type Locker struct {
 	policy locks.ReleasePolicy
 
 	mu   sync.Mutex              // protects the following field
-	held map[string]*locks.Lease // the leases of runs, by the names of their jobs
+	held map[string]*locks.Lease // the leases of runs, by the names of jobs
 }
 
 var _ gocron.Locker = (*Locker)(nil)
@@ -31,15 +31,15 @@ var _ gocron.Locker = (*Locker)(nil)
 // NewLocker returns a Locker whose mutexes are below root. All schedulers of a
 // fleet need the same root.
 //
-// A mutex is kept for minimumHold from the begin of a run, also if the run ends
-// sooner, or its process ends; see locks.ReleasePolicy. It should be longer than
-// what the schedulers are apart, and shorter than the time between two runs. Jobs
-// whose runs differ much in that have lockers of their own, by
-// gocron.WithDistributedJobLocker. If it is 0 or less, there is no minimum hold: a
-// job whose runs are short then runs more often than it is due.
+// The Locker keeps a mutex for minimumHold from the start of a run, even if the run or
+// its process ends sooner; see locks.ReleasePolicy. minimumHold should be longer than
+// the delay between schedulers, and shorter than the time between two runs. Jobs with
+// very different intervals need separate lockers, by gocron.WithDistributedJobLocker.
+// If minimumHold is 0 or less, there is no minimum hold: a short job then runs more
+// often than it is due.
 //
-// NewLocker does not contact the server. A client or a path that cannot be used is
-// an error of every Lock.
+// NewLocker does not contact the server. If the client or the path cannot be used,
+// every Lock returns an error.
 func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Locker {
 	return &Locker{
 		client: c, root: root, held: map[string]*locks.Lease{},
@@ -47,8 +47,8 @@ func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Loc
 	}
 }
 
-// Lock is for gocron, which calls it before each run of a job. Lock does not wait: if another
-// scheduler has the mutex, the error matches locks.ErrNotAcquired, and gocron skips the run.
+// gocron calls Lock before each run of a job. Lock does not wait: if another scheduler has
+// the mutex, the error matches locks.ErrNotAcquired, and gocron skips the run.
 //
 // Lock returns the same error while an earlier run of this Locker continues after it has lost
 // its mutex. Such a run should have stopped. It may overlap with a run of another process, but
@@ -61,17 +61,17 @@ func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.hold(key, lease) { // another call was first, and has lost the mutex since
+	if !l.hold(key, lease) { // another call was first and has since lost the mutex
 		return nil, errors.Join(goesOn(key), lease.Release(ctx))
 	}
 	return &held{of: l, key: key, lease: lease}, nil
 }
 
 func goesOn(key string) error {
-	return fmt.Errorf("%w: an earlier run of job %q goes on", locks.ErrNotAcquired, key)
+	return fmt.Errorf("%w: an earlier run of job %q has not ended", locks.ErrNotAcquired, key)
 }
 
-// hold notes the lease of a run, unless there is one already.
+// hold records the lease of a run, unless the job already has a lease.
 func (l *Locker) hold(key string, lease *locks.Lease) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +82,8 @@ func (l *Locker) hold(key string, lease *locks.Lease) bool {
 	return true
 }
 
-// pathOf returns the path of a job's mutex. A job without a name is called by its function,
-// whose name contains slashes.
+// pathOf returns the path of a job's mutex. A job without a name is named after its
+// function, whose name contains slashes.
 func (l *Locker) pathOf(key string) string {
 	name := url.PathEscape(key)
 	if name == "." || name == ".." || name == "" {
@@ -92,19 +92,18 @@ func (l *Locker) pathOf(key string) string {
 	return path.Join(l.root, name)
 }
 
-// UnderLock returns a function for gocron.NewTask, which runs a job under its
-// mutex: the context of work ends with the job's, and when the mutex is lost. The
-// cause, from context.Cause, says why. locks.LeaseFromContext finds the lease in
-// it, which has a fencing token.
+// UnderLock returns a function for gocron.NewTask, which runs a job under its mutex:
+// the context of work ends with the job's context or when the mutex is lost.
+// context.Cause returns the reason. locks.LeaseFromContext returns the lease, which has
+// a fencing token.
 //
-// The job must have the name, by gocron.WithName, and this Locker. Otherwise the
-// function returns an error, and does not call work. If work is nil, that is its
-// error.
+// The job must have this name, set by gocron.WithName, and this Locker. Otherwise, or
+// if work is nil, the function returns an error without calling work.
 func (l *Locker) UnderLock(name string, work func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		lease := l.leaseOf(name)
 		if lease == nil {
-			return fmt.Errorf("job %q does not hold its lock: its name, or its scheduler's locker, is another one", name)
+			return fmt.Errorf("job %q does not hold its lock: the job's name or the scheduler's locker differs", name)
 		}
 		return under(ctx, lease, work)
 	}
@@ -123,11 +122,11 @@ type held struct {
 	lease *locks.Lease
 }
 
-// Unlock releases the mutex, which stays for the rest of its minimum hold. The
-// error is what locks.Lease.Release returns: the mutex may have been lost.
+// Unlock releases the mutex, which stays locked for the rest of its minimum hold. The
+// error is the result of locks.Lease.Release: the mutex may have been lost.
 func (h *held) Unlock(ctx context.Context) error {
 	h.of.mu.Lock()
-	if h.of.held[h.key] == h.lease { // it is unlocked once
+	if h.of.held[h.key] == h.lease { // only the first Unlock counts
 		delete(h.of.held, h.key)
 	}
 	h.of.mu.Unlock()
@@ -144,7 +143,7 @@ func under(ctx context.Context, lease *locks.Lease, work func(ctx context.Contex
 	return work(ctx)
 }
 
-// isNil is the error of an argument that must not be nil. It matches
+// isNil returns the error of an argument that must not be nil. The error matches
 // zk.ErrBadArguments.
 func isNil(name string) error {
 	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}

@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// addressOf returns where to dial an instance, and false if it does not say
-// that.
+// addressOf returns the address at which to dial an instance, and false if the instance
+// has no such address.
 func (t target) addressOf(e *discovery.Entry) (string, bool) {
 	host, port := t.hostPort(e)
 	host, usable := hostOf(host)
@@ -74,9 +74,10 @@ func (t target) portName() string {
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*)$`)
 
-// hostOf returns the host of a stranger's text, and false if that is neither the
-// name of one nor an IP address. One IPv6 address may be written in many ways, and
-// anything may be its zone. gRPC takes unix:50051 for the path of a socket.
+// hostOf returns the host in an untrusted text, and false if the text is neither a host
+// name nor an IP address. IPv6 addresses are normalized, because the same address can
+// be written in many ways and with any zone. The check is strict because gRPC would
+// take unix:50051 for the path of a socket.
 func hostOf(text string) (string, bool) {
 	if ip, err := netip.ParseAddr(text); err == nil {
 		return ip.String(), ip.Zone() == "" || hostName.MatchString(ip.Zone())

@@ -10,18 +10,18 @@ import (
 // instanceKey is the key of an instance in the attributes of its endpoint.
 type instanceKey struct{}
 
-// InstanceOf returns what the registry says of an endpoint, for balancers of
-// your own: its metadata, payload, and time of registration. It is nil for an
-// endpoint of another resolver. It is shared: do not change it.
+// InstanceOf returns the registry's entry for an endpoint, for custom balancers: its
+// metadata, payload, and time of registration. For an endpoint of another resolver,
+// InstanceOf returns nil. The entry is shared: do not change it.
 func InstanceOf(e resolver.Endpoint) *discovery.Entry {
 	entry, _ := e.Attributes.Value(instanceKey{}).(*discovery.Entry)
 	return entry
 }
 
-// endpoint returns an endpoint. Its attributes have what the registry says. The
-// address has no attributes, because a change of them would re-create the connection.
-// It has no ServerName either, because who may write to the registry must not
-// decide whom TLS trusts.
+// endpoint returns an endpoint whose attributes have the registry's entry. The address
+// has no attributes, because a change of attributes would re-create the connection. The
+// address has no ServerName either, because a writer to the registry must not decide
+// whom TLS trusts.
 func endpoint(address string, e *discovery.Entry) resolver.Endpoint {
 	return resolver.Endpoint{
 		Addresses:  []resolver.Address{{Addr: address}},

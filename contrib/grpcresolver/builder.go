@@ -15,16 +15,16 @@ import (
 // scheme is the scheme of targets.
 const scheme = "zookeeper"
 
-// Builder makes resolvers for targets with the scheme zookeeper. Give one to
-// all channels of a process, by grpc.WithResolvers: channels of the same
-// service share a directory. It is safe for concurrent use. It holds nothing
+// Builder makes resolvers for targets with the scheme zookeeper. Share one Builder
+// among all channels of a process, by grpc.WithResolvers: channels of the same service
+// then share a directory. A Builder is safe for concurrent use. It uses no resources
 // when all channels are closed or idle, and need not be closed.
 type Builder struct {
 	clients   map[string]*framework.Client
 	codecs    map[string]discovery.Codec
 	directory []discovery.DirectoryOption
 	config    bool
-	fault     error // which option cannot be used; or nil
+	fault     error // the error of an option that cannot be used; or nil
 
 	mu       sync.Mutex
 	services map[key]*service
@@ -35,9 +35,9 @@ var (
 	_ resolver.AuthorityOverrider = (*Builder)(nil)
 )
 
-// NewBuilder returns a Builder. The client is for targets without a host part.
-// Close it after the channels. What cannot be used, such as a nil client, is an
-// error of the channels that use it.
+// NewBuilder returns a Builder. The client is for targets without a host part. Close
+// the client after the channels. A channel that needs an argument that cannot be used,
+// such as a nil client, returns an error.
 func NewBuilder(client *framework.Client, opts ...Option) *Builder {
 	b := &Builder{
 		clients:  map[string]*framework.Client{"": client},
@@ -57,27 +57,26 @@ func NewBuilder(client *framework.Client, opts ...Option) *Builder {
 // Scheme implements resolver.Builder.
 func (b *Builder) Scheme() string { return scheme }
 
-// OverrideAuthority returns the name of the service, without the path before
-// it. Servers see it as :authority, and TLS verifies it.
+// OverrideAuthority returns the name of the service without its path. Servers see that
+// name as :authority, and TLS verifies it.
 func (b *Builder) OverrideAuthority(of resolver.Target) string {
 	t, err := parse(of)
 	if err != nil {
-		return url.PathEscape(of.Endpoint()) // Build says what is wrong
+		return url.PathEscape(of.Endpoint()) // Build returns the error
 	}
 	return t.authority()
 }
 
-// Build implements resolver.Builder. It returns at once. Its error means that
-// the target or the Builder can never be used: gRPC does not call Build again
-// after an error. Whatever can pass, such as an outage, is reported to the
-// channel.
+// Build implements resolver.Builder. Build returns at once. An error means that the
+// target or the Builder can never be used: gRPC does not call Build again after an
+// error. Temporary problems, such as an outage, are reported to the channel.
 func (b *Builder) Build(of resolver.Target, cc resolver.ClientConn, opts resolver.BuildOptions) (resolver.Resolver, error) {
 	t, err := parse(of)
 	if err != nil {
 		return nil, fmt.Errorf("target %s: %w", of.URL.Redacted(), err)
 	}
 	s, err := b.acquire(t, b.config && !opts.DisableServiceConfig)
-	if errors.Is(err, framework.ErrClosed) { //nolint:forbidigo // it had no context
+	if errors.Is(err, framework.ErrClosed) { //nolint:forbidigo // err comes from no context
 		cc.ReportError(t.named(err))
 		return closed{}, nil
 	}
@@ -87,7 +86,7 @@ func (b *Builder) Build(of resolver.Target, cc resolver.ClientConn, opts resolve
 	return start(b, s, t, cc), nil
 }
 
-// closed is the resolver of a client that is closed.
+// closed is the resolver of a closed client.
 type closed struct{}
 
 func (closed) ResolveNow(resolver.ResolveNowOptions) {}

@@ -35,7 +35,7 @@ type channel struct {
 	toldConfig *serviceconfig.ParseResult
 	since      time.Time // when the current outage began, or zero
 	reported   string    // the last error that the channel received, or empty
-	hasOutage  bool      // reported is about an outage
+	hasOutage  bool      // whether reported is about an outage
 }
 
 func start(b *Builder, s *service, t target, cc resolver.ClientConn) *channel {
@@ -78,8 +78,8 @@ func (c *channel) run(ctx context.Context) {
 	}
 }
 
-// look updates the channel. It returns when to look again if nothing changes before that, or
-// zero for never.
+// look updates the channel. It returns the time of the next call if nothing changes before,
+// or zero if none is needed.
 func (c *channel) look(now time.Time) (again time.Time) {
 	outage := c.service.outage()
 	if s, known := c.service.list(); known {
@@ -99,7 +99,7 @@ func (c *channel) look(now time.Time) (again time.Time) {
 	return time.Time{}
 }
 
-// take takes a snapshot and the service config.
+// take takes over a snapshot and the service config.
 func (c *channel) take(s *discovery.Snapshot) {
 	if s != c.seen {
 		c.seen = s
@@ -129,7 +129,7 @@ func (c *channel) tell(again bool) {
 }
 
 // stateOf returns a state with both endpoints and addresses, because balancers that are built
-// with gRPC's package balancer/base know no endpoints.
+// with gRPC's package balancer/base ignore endpoints.
 func stateOf(endpoints []resolver.Endpoint, config *serviceconfig.ParseResult) resolver.State {
 	s := resolver.State{Endpoints: endpoints, ServiceConfig: config}
 	for _, e := range endpoints {

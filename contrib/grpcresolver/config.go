@@ -15,7 +15,7 @@ import (
 type configNode struct {
 	cache  *cache.Cache
 	path   string
-	filled atomic.Bool // the data are known, or that there is no node
+	filled atomic.Bool // the data, or the absence of the node, are known
 }
 
 func openConfig(client *framework.Client, path string) (n *configNode, err error) {
@@ -32,13 +32,13 @@ func (n *configNode) text() string {
 
 // config is the service config of a channel.
 type config struct {
-	text  string // the data that were read last
+	text  string // the data of the last read
 	good  *serviceconfig.ParseResult
-	fault error // why text is no service config
+	fault error // why text is not a service config
 }
 
-// read takes the data of the node. What is no service config leaves the last
-// good one in force: the data may be of a writer that knows nothing of gRPC.
+// read takes over the data of the node. Data that are not a service config leave the
+// last good one in force: the writer may know nothing of gRPC.
 func (c *config) read(text string, conn resolver.ClientConn) {
 	if text == c.text {
 		return

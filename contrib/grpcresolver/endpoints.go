@@ -13,11 +13,11 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// selection is which instances of a snapshot a channel uses, and why not
-// others.
+// selection has the instances of a snapshot that a channel uses, and counts the others
+// by reason.
 type selection struct {
-	near, all []resolver.Endpoint // ordered by ID; near has the zone's
-	inZone    map[string]bool     // the zone's addresses, or IDs of those without
+	near, all []resolver.Endpoint // ordered by ID; near has the zone's instances
+	inZone    map[string]bool     // the zone's addresses, or IDs of instances without an address
 
 	draining, unusable int
 }
@@ -36,9 +36,9 @@ func (t target) endpoints(s *discovery.Snapshot, seed maphash.Seed) ([]resolver.
 	return chosen, nil
 }
 
-// pick returns the instances that do not drain and can be dialed. Of several with the
-// same address, the newest node speaks: the process of the others has ended, and their
-// sessions have not timed out yet.
+// pick returns the instances that do not drain and can be dialed. Of several instances
+// with the same address, only the newest node counts: the processes of the older nodes
+// have ended, and their sessions have not timed out yet.
 func (t target) pick(s *discovery.Snapshot) selection {
 	picked, newest := selection{inZone: map[string]bool{}}, t.newest(s)
 	for _, e := range s.Entries {
@@ -81,8 +81,8 @@ func (t target) newest(s *discovery.Snapshot) map[string]*discovery.Entry {
 // zoneLabel is the label whose value the parameter zone names.
 const zoneLabel = "zone"
 
-// preferred returns the instances of the zone, or all if none of these can be
-// used, or less than half of them: the others would get too much.
+// preferred returns the instances of the zone. If fewer than half of the zone's
+// instances can be used, preferred returns all instances: the few would be overloaded.
 func (s selection) preferred() []resolver.Endpoint {
 	if len(s.near) > 0 && 2*len(s.near) >= len(s.inZone) {
 		return s.near
@@ -90,7 +90,7 @@ func (s selection) preferred() []resolver.Endpoint {
 	return s.all
 }
 
-// lack says why there is no instance.
+// lack returns the reason why there is no instance.
 func (s selection) lack(t target, of *discovery.Snapshot) error {
 	var reasons []string
 	if s.draining > 0 {

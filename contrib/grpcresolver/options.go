@@ -10,15 +10,14 @@ import (
 // Option configures a Builder.
 type Option func(*Builder)
 
-// WithClient registers a client under a name, which is the host part of
-// targets: zookeeper://prod/services/orders.
+// WithClient registers a client under a name, which targets use as their host part:
+// zookeeper://prod/services/orders.
 func WithClient(name string, client *framework.Client) Option {
 	return func(b *Builder) { b.clients[name] = client }
 }
 
-// WithCodec registers a format under a name, which targets have as the
-// parameter codec. The name "curator" is the format of targets without that
-// parameter.
+// WithCodec registers a format under a name, which targets use as the parameter codec.
+// Targets without that parameter use the format named "curator".
 func WithCodec(name string, codec discovery.Codec) Option {
 	return func(b *Builder) { b.codecs[name] = codec }
 }
@@ -29,19 +28,17 @@ func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 	return func(b *Builder) { b.directory = slices.Clone(opts) }
 }
 
-// WithServiceConfig takes the data of a service's own node for the service
-// config of its channels: JSON that says how to balance and to retry. Without
-// this option, nobody reads these data. A channel with
-// grpc.WithDisableServiceConfig does not read them either. Who may write to the
-// node then decides that.
+// WithServiceConfig uses the data of a service's own node as the service config of its
+// channels: JSON that configures balancing and retries. Anyone who may write to the
+// node can then change both. Without this option, or in a channel with
+// grpc.WithDisableServiceConfig, the data have no effect.
 //
-// Data that are no service config change nothing, and are reported as an error
-// of the resolver.
+// Data that are not a service config change nothing; the resolver reports an error.
 func WithServiceConfig() Option {
 	return func(b *Builder) { b.config = true }
 }
 
-// codecs returns the formats that need no registration.
+// codecs returns the predefined formats.
 func codecs() map[string]discovery.Codec {
 	return map[string]discovery.Codec{
 		defaultCodec: discovery.CuratorCodec(),

@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// errBehind means that there is a connection, and the list is not up to date.
+// errBehind means that there is a connection, but the list is not up to date.
 var errBehind = errors.New("ZooKeeper has not sent the list")
 
 // How long an outage may last before the channel receives an error.
@@ -19,7 +19,7 @@ const (
 )
 
 // How often a channel looks again during an outage: before and after it has received the
-// error. No event says that the outage is over or has another cause.
+// error. No event reports the end of the outage or a new cause.
 const (
 	lookSoon  = 50 * time.Millisecond
 	lookLater = time.Second
@@ -46,7 +46,7 @@ func (s *service) outage() error {
 // isConnecting reports whether there is no connection yet, and whether an attempt to connect
 // has failed. An attempt that a server has not answered yet has not failed.
 func isConnecting(outage error) (connecting, failed bool) {
-	var why interface{ Unwrap() []error } // how the wait ended, and why the last attempt failed
+	var why interface{ Unwrap() []error } // the end of the wait, and the error of the last attempt
 	if errors.As(outage, &why) {          //nolint:forbidigo // the error comes from no context
 		failed = len(why.Unwrap()) > 1
 	}
@@ -59,7 +59,7 @@ func (c *channel) patienceWith(outage error) time.Duration {
 	switch {
 	case len(c.told) > 0:
 		return calm
-	case outage == errBehind, connecting && !failed: //nolint:errorlint // this very value
+	case outage == errBehind, connecting && !failed: //nolint:errorlint // outage returns this very value
 		return patience
 	case connecting:
 		return oneTry
@@ -68,7 +68,7 @@ func (c *channel) patienceWith(outage error) time.Duration {
 }
 
 // reportOutage sends the channel an error if the outage has lasted long enough. A channel with a
-// list keeps it. reportOutage returns when to look again.
+// list keeps the list. reportOutage returns the time of the next check.
 func (c *channel) reportOutage(outage error, now time.Time) (again time.Time) {
 	if c.since.IsZero() {
 		c.since = now

@@ -9,19 +9,19 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// key says which channels share a service.
+// key is equal for channels that share a service.
 type key struct {
 	client, base, service, codec string
 	config                       bool
 }
 
-// service is what the channels of a service share: its directory, and the
-// service config if they want that.
+// service is shared by the channels of a service: it has the directory and, if wanted,
+// the service config.
 type service struct {
 	key       key
 	client    *framework.Client
 	directory *discovery.Directory
-	config    *configNode // nil if nobody wants it
+	config    *configNode // nil without WithServiceConfig
 	stop      context.CancelFunc
 	followers sync.WaitGroup
 
@@ -31,13 +31,13 @@ type service struct {
 	changed chan struct{} // closed by tell
 }
 
-// acquire returns the service of a target, which others may use, too.
+// acquire returns the service of a target, which other channels may use, too.
 func (b *Builder) acquire(t target, config bool) (*service, error) {
 	k := key{t.client, t.base, t.service, t.codec, config}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.services[k]
-	if s == nil || s.err() != nil { // its client is closed, and so is the next one's
+	if s == nil || s.err() != nil { // the client of an ended service is closed; open returns the error
 		var err error
 		if s, err = b.open(k); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (b *Builder) acquire(t target, config bool) (*service, error) {
 	return s, nil
 }
 
-// release gives a service back. The last one to do so closes it.
+// release gives a service back. The last user closes the service.
 func (b *Builder) release(s *service) {
 	b.mu.Lock()
 	s.users--
@@ -62,14 +62,14 @@ func (b *Builder) release(s *service) {
 	}
 }
 
-// open begins to follow a service. It waits for nothing.
+// open begins to follow a service, without waiting.
 func (b *Builder) open(k key) (*service, error) {
 	if b.fault != nil {
 		return nil, b.fault
 	}
 	client, known := b.clients[k.client]
 	if !known {
-		return nil, fmt.Errorf("no client %q: the host part of a target is a name of WithClient, and no server", k.client)
+		return nil, fmt.Errorf("no client %q: the host part of a target is a name from WithClient, not a server", k.client)
 	}
 	codec, known := b.codecs[k.codec]
 	if !known {
@@ -101,7 +101,7 @@ func (b *Builder) open(k key) (*service, error) {
 	return s, nil
 }
 
-// err returns why nothing follows the service any more, or nil.
+// err returns the reason why the service is no longer followed, or nil.
 func (s *service) err() error {
 	if err := s.directory.Err(); err != nil || s.config == nil {
 		return err
@@ -118,8 +118,8 @@ func (s *service) close() {
 	}
 }
 
-// follow wakes the channels when the directory has changed or has ended. No event says why there
-// is no connection, so each channel looks again periodically during an outage.
+// follow wakes the channels when the directory has changed or has ended. No event tells why
+// there is no connection, so each channel checks periodically during an outage.
 func (s *service) follow(ctx context.Context) {
 	var last *discovery.Snapshot
 	for change := range s.directory.Changes(ctx) {
@@ -155,13 +155,13 @@ func (s *service) next() <-chan struct{} {
 	return s.changed
 }
 
-// list returns what the directory has, and false before it was filled.
+// list returns the directory's snapshot, and false before the directory was filled.
 func (s *service) list() (*discovery.Snapshot, bool) {
 	now := s.directory.Snapshot()
 	return now, now.Filled && s.hasConfig()
 }
 
-// hasConfig reports whether the service config is known, or nobody wants it.
+// hasConfig reports whether the service config is known or not wanted.
 func (s *service) hasConfig() bool {
 	return s.config == nil || s.config.filled.Load()
 }

@@ -9,25 +9,24 @@ import (
 	"google.golang.org/grpc/resolver"
 )
 
-// target is what the target of a channel says.
+// target is the parsed target of a channel.
 type target struct {
 	client        string // the name of a registered client; empty for the default
 	base, service string
 	codec         string
-	port          string // empty, tlsPort, or the name of one
+	port          string // empty, tlsPort, or the name of a port
 	zone          string
 }
 
 // tlsPort is the name of discovery.Instance.TLSPort.
 const tlsPort = "ssl"
 
-// parse reads a target such as zookeeper:///services/orders?port=ssl. The last
-// element of the path is the service. An element may have escapes: %2F is a
-// slash in a name.
+// parse reads a target such as zookeeper:///services/orders?port=ssl. The last element
+// of the path is the service. In an element, %2F stands for a slash.
 func parse(from resolver.Target) (t target, err error) {
 	u := from.URL
 	if u.Opaque != "" || u.User != nil || u.Fragment != "" || u.Path == "" {
-		return t, fmt.Errorf("it must have the form %s:///base/service", scheme)
+		return t, fmt.Errorf("the form must be %s:///base/service", scheme)
 	}
 	var names []string
 	for _, escaped := range strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/") {
@@ -53,15 +52,15 @@ func (t *target) parseQuery(raw string) error {
 	fields := map[string]*string{"codec": &t.codec, "port": &t.port, "zone": &t.zone}
 	for key, values := range query {
 		if fields[key] == nil || len(values) != 1 || values[0] == "" {
-			return fmt.Errorf("the parameter %q: there are codec, port and zone, each once and with a value", key)
+			return fmt.Errorf("parameter %q: only codec, port and zone are allowed, each once and with a value", key)
 		}
 		*fields[key] = values[0]
 	}
 	return nil
 }
 
-// authority is the name that servers see, and that TLS verifies: the service's,
-// and of a name with slashes the last part.
+// authority is the name that servers see and TLS verifies: the service's name, or the
+// last part of a name with slashes.
 func (t target) authority() string {
 	parts := slices.DeleteFunc(strings.Split(t.service, "/"), func(part string) bool { return part == "" })
 	if len(parts) == 0 {

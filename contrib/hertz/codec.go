@@ -12,16 +12,16 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// theirs is the format of the registries of hertz and Kitex on ZooKeeper. Its tree is
-// Curator's: the instances of a service are right below its name.
+// theirs is the format of the registries of hertz and Kitex on ZooKeeper. The tree is
+// the same as Curator's: instances are right below the name of their service.
 var theirs = codec{discovery.CuratorCodec()}
 
-// codec takes the data of a node as they are for the payload of an instance. The ID,
-// which is the name of the node, is its address.
+// codec uses the unchanged data of a node as the payload of an instance. The ID of an
+// instance, which is the name of its node, is the address.
 type codec struct{ discovery.Codec }
 
-// said is what a node says. Readers take its names in any case of letters, as
-// encoding/json does.
+// said is the content of a node. Like encoding/json, readers ignore the case of the
+// field names.
 type said struct {
 	Weight int
 	Tags   map[string]string
@@ -31,7 +31,7 @@ func (codec) Encode(i discovery.Instance) (string, []byte, error) { return i.ID,
 
 func (codec) Decode(service, name string, data []byte) (i discovery.Instance, err error) {
 	if len(data) == 0 {
-		return i, fmt.Errorf("%w: it has no data", discovery.ErrNotInstance)
+		return i, fmt.Errorf("%w: the node has no data", discovery.ErrNotInstance)
 	}
 	host, text, err := net.SplitHostPort(name)
 	port, bad := strconv.ParseUint(text, 10, 16)
@@ -47,17 +47,17 @@ func (codec) Decode(service, name string, data []byte) (i discovery.Instance, er
 	}, nil
 }
 
-// dataOf returns what a node says of an instance: as theirs, without escapes for <, >
-// and &.
+// dataOf returns the data of an instance's node: like the other registries, without
+// escapes for <, > and &.
 func dataOf(info *registry.Info) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(said{info.Weight, info.Tags}) // it is JSON in any case
+	_ = encoder.Encode(said{info.Weight, info.Tags}) // said can always be encoded
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// weightOf returns the weight of an instance, or 0, which hertz takes for 10.
+// weightOf returns the weight of an instance, or 0, which hertz replaces by 10.
 func weightOf(i discovery.Instance) int {
 	var node said
 	if json.Unmarshal(i.Payload, &node) != nil {

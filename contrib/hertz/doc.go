@@ -10,25 +10,23 @@
 //	cli.Use(sd.Discovery(resolver))
 //	cli.Get(ctx, nil, "http://orders/ping", config.WithSD(true))
 //
-// The client is a framework.Client, which the user closes last.
+// The client is a framework.Client. Close the client last.
 //
 // # Nodes
 //
 // The nodes are the same as the nodes of github.com/hertz-contrib/registry/zookeeper, so that
 // a fleet can move over process by process: /orders/10.0.0.7:8888 with
-// {"Weight":10,"Tags":{"idc":"hd1"}}. Their readers take our nodes, and we take
-// theirs. Two of their mistakes are not repeated: a
-// service with a slash before its name keeps the name, and a server that listens
-// on 0.0.0.0 registers an address that others can dial.
+// {"Weight":10,"Tags":{"idc":"hd1"}}. Either registry reads the other's nodes. Two mistakes
+// of the other registry are not repeated: a service with a slash before its name keeps the
+// name, and a server that listens on 0.0.0.0 registers an address that clients can dial.
 //
-// User and password of a client, and the access control list of its nodes, are
-// framework.WithAuth and framework.WithACLProvider.
+// For user and password of a client, use framework.WithAuth; for the access control
+// list of its nodes, framework.WithACLProvider.
 //
 // # How soon clients know
 //
-// hertz asks a Resolver for each service that it calls every five seconds, and
-// keeps the answer. A Resolver answers from its directory, which follows the
-// service, and makes no request. So hertz may ask more often: see
-// sd.WithLoadBalanceOptions. An instance whose node is gone stays for another
-// second: see discovery.WithRemovalGrace.
+// Every five seconds, hertz asks a Resolver for each service in use, and keeps the
+// answer. A Resolver answers from its directory without a request, so hertz can ask
+// more often: see sd.WithLoadBalanceOptions. An instance whose node was deleted stays
+// for another second: see discovery.WithRemovalGrace.
 package hertz

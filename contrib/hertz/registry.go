@@ -16,17 +16,17 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// hertz gives neither call a context.
+// hertz calls Register and Deregister without a context.
 const (
-	registerTime   = time.Minute     // longer than the session timeouts that are in use
-	deregisterTime = 2 * time.Second // hertz takes it from the 5 s of its shutdown
+	registerTime   = time.Minute     // longer than usual session timeouts
+	deregisterTime = 2 * time.Second // counts toward hertz's 5 s for its shutdown
 )
 
-// Registry is a registry.Registry of hertz. It keeps an instance registered from
-// Register to Deregister, whatever happens to connections and sessions: see
-// discovery.Registrar. It is safe for concurrent use, and has nothing to close:
-// closing the client ends its registrations. The zero Registry cannot be used, and
-// its calls are errors: NewRegistry makes one.
+// Registry is a registry.Registry of hertz. A Registry keeps an instance registered
+// from Register to Deregister, whatever happens to connections and sessions: see
+// discovery.Registrar. It is safe for concurrent use, and need not be closed: closing
+// the client ends its registrations. Use NewRegistry; the methods of the zero Registry
+// return errors.
 type Registry struct {
 	registrar *discovery.Registrar
 	localIP   func() string // utils.LocalIP, except in tests
@@ -37,22 +37,23 @@ var _ registry.Registry = (*Registry)(nil)
 // errNotMade is the error of the zero Registry.
 var errNotMade error = &framework.ConfigError{Name: "Registry", Value: "zero", Reason: "must be made by NewRegistry"}
 
-// NewRegistry returns a Registry below the root of a client. For another base,
-// take client.Namespace. The options are for each registration.
+// NewRegistry returns a Registry below the root of a client. For another base, pass
+// client.Namespace. The options apply to each registration.
 func NewRegistry(client *framework.Client, opts ...discovery.RegistrationOption) *Registry {
 	return &Registry{discovery.NewRegistrar(client, base, theirs, opts...), utils.LocalIP}
 }
 
-// Register registers an instance, and returns when its node is there. If it is
-// not there within a minute, such as in an outage, or because another process's
-// node has the address, the error says why, and nothing goes on: hertz ends the
-// server then. A refusal is an error at once. The node of an earlier process at
-// the address is waited for, and not replaced; see discovery.WithConflictPolicy. If
-// Deregister comes first, Register returns nil: hertz has stopped listening for errors.
+// Register registers an instance, and returns when its node exists. If that takes more
+// than a minute, because of an outage or of another process's node for the address,
+// Register gives up and returns the reason: hertz then ends the server. After a refusal
+// by the servers, Register returns an error at once. Register waits until the node of
+// an earlier process at the address is gone, and does not replace that node; see
+// discovery.WithConflictPolicy. If Deregister is called meanwhile, Register returns
+// nil: hertz has stopped listening for errors.
 //
-// An instance that is registered gets another weight and other tags, in place.
-// An Addr without a host, or with an unspecified address, stands for this
-// machine's address, as utils.LocalIP returns it.
+// A second Register of an instance changes its weight and tags in place. An Addr
+// without a host, or with an unspecified address, stands for this machine's address, as
+// returned by utils.LocalIP.
 func (r *Registry) Register(info *registry.Info) error {
 	ctx, cancel := context.WithTimeout(context.Background(), registerTime)
 	defer cancel()
@@ -66,12 +67,12 @@ func (r *Registry) Register(info *registry.Info) error {
 	return nil
 }
 
-// Deregister deletes the node of an instance, and returns when it is gone. The
-// instance does not come back. One that is not registered is no error.
+// Deregister deletes the node of an instance, and returns when the node is gone for
+// good. For an instance that is not registered, Deregister returns nil.
 //
-// In an outage, Deregister returns nil after two seconds, because hertz would
-// give its shutdown up otherwise. The client then deletes the node as soon as
-// there is a connection, or the end of its session does.
+// During an outage, Deregister returns nil after two seconds, because hertz would
+// otherwise abort its shutdown. The node is deleted later, by the client's next
+// connection or by the end of the session.
 func (r *Registry) Deregister(info *registry.Info) error {
 	ctx, cancel := context.WithTimeout(context.Background(), deregisterTime)
 	defer cancel()
@@ -85,7 +86,7 @@ func (r *Registry) Deregister(info *registry.Info) error {
 	return nil
 }
 
-// instanceOf returns the instance that hertz describes.
+// instanceOf returns the instance that a registry.Info of hertz describes.
 func (r *Registry) instanceOf(info *registry.Info) (i discovery.Instance, err error) {
 	if r.localIP == nil {
 		return i, errNotMade
@@ -104,7 +105,7 @@ func (r *Registry) instanceOf(info *registry.Info) (i discovery.Instance, err er
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = r.localIP()
 		if host == utils.UNKNOWN_IP_ADDR {
-			return i, fmt.Errorf("address %q: this machine has no address that others know", info.Addr)
+			return i, fmt.Errorf("address %q: this machine has no address that other machines can dial", info.Addr)
 		}
 	}
 	name := net.JoinHostPort(host, strconv.Itoa(port))

@@ -18,31 +18,30 @@ const (
 	base = "/"
 
 	firstListTime = 5 * time.Second  // how long the first call to a service waits for its list
-	idleTime      = 30 * time.Minute // how long a directory is kept for nobody
-	emptyTime     = time.Minute      // the same for one that had no instance: anybody can ask for any name
+	idleTime      = 30 * time.Minute // how long an unused directory is kept
+	emptyTime     = time.Minute      // the same for a service without instances: requests can name any service
 
 	maxWeight = 1_000_000 // hertz adds them all up in an int
 )
 
-// Resolver finds the instances of services for clients of hertz, which have it from
-// sd.Discovery. All calls to one service share a directory, which follows the
-// service. It is safe for concurrent use. Close ends the directories, and so does
-// closing the client.
+// Resolver finds the instances of services for clients of hertz, through sd.Discovery.
+// All calls to one service share a directory, which follows the service. A Resolver is
+// safe for concurrent use. Closing the Resolver or the client ends the directories.
 //
-// Make one for all clients of a process: hertz keeps each Resolver that it was
-// given, with two goroutines, until the process ends.
+// Share one Resolver among all clients of a process: hertz keeps every Resolver, with
+// two goroutines, until the process ends.
 type Resolver struct {
 	client *framework.Client
 	opts   []discovery.DirectoryOption
 
-	mu       sync.Mutex // protects the following fields, and the times of services
+	mu       sync.Mutex // protects the following fields and the times in services
 	services map[string]*service
 	closed   bool
 }
 
 var _ sd.Resolver = (*Resolver)(nil)
 
-// service is a service that was asked for.
+// service is a service that hertz has asked for.
 type service struct {
 	directory    *discovery.Directory
 	used         time.Time
@@ -50,26 +49,26 @@ type service struct {
 }
 
 // NewResolver returns a Resolver of the services below the root of a client. For
-// another base, take client.Namespace. The options are for each directory.
+// another base, pass client.Namespace. The options apply to each directory.
 func NewResolver(client *framework.Client, opts ...discovery.DirectoryOption) *Resolver {
 	return &Resolver{client: client, opts: slices.Clone(opts), services: map[string]*service{}}
 }
 
-// Name is for hertz. No two Resolvers of a process have the same name: of those
-// that have, hertz takes the first one for all clients.
+// Name is for hertz, and unique among the Resolvers of a process: if several Resolvers
+// had the same name, hertz would use the first one for all clients.
 func (r *Resolver) Name() string { return fmt.Sprintf("zookeeper-%p", r) }
 
 // Target is for hertz: the service of a request is its host.
 func (r *Resolver) Target(_ context.Context, target *sd.TargetInfo) string { return target.Host }
 
-// Resolve returns the instances of a service, and waits only if their list has
-// never come: until ctx ends, and for no more than five seconds. The error says
-// why there is none, such as an outage.
+// Resolve returns the instances of a service. Resolve waits only for the first list,
+// until ctx ends, and for at most five seconds. The error names the reason why there is
+// no list, such as an outage.
 //
-// In an outage, the last known list stands. The name of a service that has no
-// instance, and had none, is an error that matches discovery.ErrNoInstance, which
-// hertz asks again about with the next call. When the last instance has gone, the
-// list is empty, and hertz says that there is no instance.
+// During an outage, Resolve returns the last known list. If the service never had an
+// instance, the error matches discovery.ErrNoInstance, and hertz asks again with the
+// next call. When the last instance has left, the list is empty, and hertz reports that
+// there is no instance.
 func (r *Resolver) Resolve(ctx context.Context, name string) (sd.Result, error) {
 	s, err := r.service(name)
 	var instances []sd.Instance
@@ -82,19 +81,19 @@ func (r *Resolver) Resolve(ctx context.Context, name string) (sd.Result, error) 
 	return sd.Result{CacheKey: name, Instances: instances}, nil
 }
 
-// Close ends the directories, and returns when nothing of them goes on. It may be
-// called more than once, and always returns nil.
+// Close ends the directories and waits for their end. Close may be called more than
+// once, and always returns nil.
 func (r *Resolver) Close() error {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	for _, s := range r.services { // nobody changes them any more, and another Close waits for them, too
+	for _, s := range r.services { // the map no longer changes, and a concurrent Close waits, too
 		s.directory.Close()
 	}
 	return nil
 }
 
-// service returns a service, which others may use, too.
+// service returns a service, which other calls may use, too.
 func (r *Resolver) service(name string) (*service, error) {
 	s, idle, err := r.find(name, time.Now())
 	for _, other := range idle {
@@ -103,7 +102,7 @@ func (r *Resolver) service(name string) (*service, error) {
 	return s, err
 }
 
-// find returns a service, and those that nobody has asked for in a long time.
+// find returns a service, and the services that were not used for a long time.
 func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +112,7 @@ func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service
 	s = r.services[name]
 	if s == nil || s.directory.Err() != nil {
 		idle = r.takeIdleLocked(now)
-		if s != nil { // it has ended, mostly with the client, and so do the next ones
+		if s != nil { // the directory has ended, usually with the client; a new one will end, too
 			idle = append(idle, s)
 			delete(r.services, name)
 		}
@@ -178,7 +177,7 @@ func (s *service) list(ctx context.Context) (*discovery.Snapshot, error) {
 			return nil, now.Err
 		}
 	}
-	err := s.directory.WaitSynced(ctx) // it knows what the directory has waited for
+	err := s.directory.WaitSynced(ctx) // the error names what the directory has waited for
 	return s.directory.Snapshot(), err
 }
 
@@ -187,7 +186,7 @@ func toldOf(i discovery.Instance) sd.Instance {
 	return sd.NewInstance("tcp", i.HostPort(), weightOf(i), i.Metadata)
 }
 
-// noneIn says why there is no instance.
+// noneIn returns the reason why there is no instance.
 func noneIn(now *discovery.Snapshot) error {
 	if len(now.Bad) == 0 {
 		return fmt.Errorf("%w: none is registered", discovery.ErrNoInstance)

@@ -14,22 +14,22 @@
 //
 // # What is protected
 //
-// The client proves its identity to the server, and the server proves to the client that
-// the server has the key of its own principal, such as zookeeper/zk1.example.com. ZooKeeper
-// uses no security layer of GSSAPI, so later requests and replies are neither encrypted nor
-// signed. Add framework.WithTLS on networks that you do not trust.
+// The client proves its identity to the server, and the server proves that it has the key
+// of its principal, such as zookeeper/zk1.example.com. ZooKeeper uses no security layer of
+// GSSAPI, so later requests and replies are neither encrypted nor signed. Add
+// framework.WithTLS on networks that you do not trust.
 //
 // # Tickets
 //
-// A client needs a ticket for each server. A Mechanism keeps a ticket until the ticket
-// ends, so most reconnects need no KDC. When a ticket is missing, Start asks a KDC by TCP,
-// until its context ends. With a keytab, Start logs in for each ticket. With a credential
-// cache, Start reads the file for each ticket. The file must be renewed by another
-// program, such as k5start, SSSD or kinit.
+// A client needs a ticket for each server. A Mechanism keeps each ticket until the ticket
+// expires, so most reconnects need no KDC. If a ticket is missing, Start asks KDCs over
+// TCP until its context ends. With a keytab, Start logs in for each ticket. With a
+// credential cache, Start reads the file for each ticket. Another program, such as
+// k5start, SSSD or kinit, must renew that file.
 //
 // # Configuration
 //
-// $KRB5_CONFIG, or else /etc/krb5.conf, names the KDCs. The parser is gokrb5's: it ignores
-// include, includedir, and all but the first file of a list. If the file has no KDC of a
-// realm, Start looks up the realm's SRV records _kerberos._tcp.
+// The file $KRB5_CONFIG, by default /etc/krb5.conf, names the KDCs. gokrb5's parser
+// ignores include, includedir, and all files of a list except the first. If the file has
+// no KDC of a realm, Start looks up the realm's SRV records _kerberos._tcp.
 package kerberos

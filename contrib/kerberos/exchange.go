@@ -23,19 +23,20 @@ type exchange struct {
 	authenticator types.Authenticator
 	next          func(*exchange, []byte) ([]byte, bool, error)
 
-	key      types.EncryptionKey // of wrap tokens: the server's choice, or else the session key
-	flags    byte                // of wrap tokens
+	key      types.EncryptionKey // for wrap tokens: the server's subkey, or else the session key
+	flags    byte                // for wrap tokens
 	sequence uint64              // of the server's wrap token
 }
 
-// The beginnings of tokens are the mechanism's object identifier, 1.2.840.113554.1.2.2
-// (RFC 2743, section 3.1), and two bytes that say which token it is (RFC 4121, section 4.1).
+// A token begins with the mechanism's object identifier, 1.2.840.113554.1.2.2 (RFC 2743,
+// section 3.1), and two bytes for the type of the token (RFC 4121, section 4.1).
 var (
 	apReq = []byte{6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 1, 2, 2, 1, 0}
 	apRep = []byte{6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 1, 2, 2, 2, 0}
 )
 
-// The flags of wrap tokens (RFC 4121, section 4.2.2), and the layers of RFC 4752.
+// These are the flags of wrap tokens (RFC 4121, section 4.2.2) and the layers of RFC
+// 4752.
 const (
 	sentByAcceptor = 1
 	acceptorSubkey = 4
@@ -52,7 +53,8 @@ func newExchange(client principal, t *ticket) (*exchange, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// RFC 4121, section 4.1.1: the length of channel bindings, none of these, and flags.
+	// RFC 4121, section 4.1.1: the length of the channel bindings, empty bindings, and
+	// flags.
 	sum := append([]byte{16, 0, 0, 0}, make([]byte, 16)...)
 	authenticator.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: binary.LittleEndian.AppendUint32(sum, contextFlags)}
 	request, err := messages.NewAPReq(t.Ticket, t.key, authenticator)
@@ -102,16 +104,16 @@ func (e *exchange) establish(challenge []byte) ([]byte, bool, error) {
 	return []byte{}, false, nil
 }
 
-// negotiate answers the layers that the server offers by none. The answer's first byte is
-// the layer, and three bytes are the maximum size of messages, which is 0 without a
-// layer. The identity to act as would follow: without that, it is the principal.
+// negotiate declines all security layers that the server offers. The answer's first byte
+// is the layer, and the next three bytes are the maximum size of messages, which is 0
+// without a layer. No identity follows, so the client acts as its principal.
 func (e *exchange) negotiate(challenge []byte) ([]byte, bool, error) {
 	var token gssapi.WrapToken
 	if token.Unmarshal(challenge, true) != nil || len(token.Payload) != 4 ||
 		token.Flags != sentByAcceptor|e.flags || token.SndSeqNum != e.sequence {
 		return nil, false, errProtocol
 	}
-	if ok, _ := token.Verify(e.key, keyusage.GSSAPI_ACCEPTOR_SEAL); !ok { // the error shows the right checksum
+	if ok, _ := token.Verify(e.key, keyusage.GSSAPI_ACCEPTOR_SEAL); !ok { // the error would reveal the right checksum
 		return nil, false, errors.New("the checksum of the server's message is wrong")
 	}
 	if token.Payload[0]&noLayer == 0 {

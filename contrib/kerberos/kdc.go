@@ -25,21 +25,21 @@ import (
 )
 
 const (
-	maxReply   = 1 << 20          // bytes of a KDC's reply
-	maxRealms  = 5                // on the way to the server's
-	kdcTimeout = 10 * time.Second // of each KDC, if the context has no deadline
+	maxReply   = 1 << 20          // the limit of a KDC's reply, in bytes
+	maxRealms  = 5                // the limit of realms on the way to the server's realm
+	kdcTimeout = 10 * time.Second // for each KDC, if the context has no deadline
 )
 
-// conversation gets one service ticket from the KDCs. It uses gokrb5's messages, and
-// not gokrb5's client, which has no contexts, starts goroutines, and takes the first
+// conversation gets one service ticket from the KDCs. It uses gokrb5's messages but not
+// gokrb5's client, which ignores contexts, starts goroutines, and takes the first
 // encryption type that a KDC proposes, even if the keytab has no key of that type.
 type conversation struct {
 	config *krb5.Config
 	client principal
 
-	asked []string // the addresses of KDCs
-	code  int32    // the error code of the last one
-	away  bool     // no KDC has decided
+	asked []string // the addresses of the KDCs that were asked
+	code  int32    // the error code of the last KDC
+	away  bool     // no KDC has answered with a decision
 }
 
 // login gets a ticket-granting ticket by the AS exchange (RFC 4120, section 3.1). An
@@ -122,7 +122,7 @@ func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server prin
 		}
 		realm = name[1]
 	}
-	return nil, fmt.Errorf("the way to the server's realm has more than %d realms", maxRealms)
+	return nil, fmt.Errorf("the path to the server's realm has more than %d realms", maxRealms)
 }
 
 // granted is the ticket of a KDC's reply.
@@ -135,12 +135,12 @@ func hasWrapTokens(etype int32) bool {
 	return etype >= etypeID.AES128_CTS_HMAC_SHA1_96 && etype <= etypeID.AES256_CTS_HMAC_SHA384_192
 }
 
-// only returns the encryption types that are good, in the same order.
+// only returns the encryption types for which good returns true, in the same order.
 func only(etypes []int32, good func(int32) bool) []int32 {
 	return slices.DeleteFunc(slices.Clone(etypes), func(etype int32) bool { return !good(etype) })
 }
 
-// exchange asks one KDC of the realm after the other, until one decides.
+// exchange asks the KDCs of the realm one by one, until a KDC decides.
 func (c *conversation) exchange(ctx context.Context, realm string, request interface{ Marshal() ([]byte, error) }, decoder func([]byte) error) error {
 	message, err := request.Marshal()
 	if err != nil {
@@ -188,7 +188,7 @@ func (c *conversation) kdcs(ctx context.Context, realm string) (kdcs []string, e
 }
 
 // roundTrip sends a request to a KDC and returns the reply (RFC 4120, section 7.2.2). The
-// KDC has its share of the time that is left.
+// KDC gets an equal share of the remaining time.
 func roundTrip(ctx context.Context, address string, request []byte, shares int) ([]byte, error) {
 	limit := kdcTimeout
 	if deadline, ok := ctx.Deadline(); ok {

@@ -22,7 +22,7 @@ type ticket struct {
 	messages.Ticket
 	key    types.EncryptionKey
 	end    time.Time
-	proven atomic.Bool // the last server that got it has accepted it
+	proven atomic.Bool // the last server that received the ticket has accepted it
 }
 
 // login returns a ticket-granting ticket. It reads the file each time, because keytabs and
@@ -31,7 +31,7 @@ func (m *Mechanism) login(ctx context.Context, talk *conversation) (*ticket, err
 	if m.config.Keytab == "" {
 		_, t, err := readCache(m.config.Cache, m.client)
 		if err == nil && !time.Now().Before(t.end) {
-			err = fmt.Errorf("the credential cache's ticket has ended at %s", t.end.UTC().Format(time.RFC3339))
+			err = fmt.Errorf("the credential cache's ticket expired at %s", t.end.UTC().Format(time.RFC3339))
 		}
 		return t, err
 	}
@@ -42,7 +42,7 @@ func (m *Mechanism) login(ctx context.Context, talk *conversation) (*ticket, err
 	return talk.login(ctx, keys)
 }
 
-// readKeytab returns the keytab with the client's keys alone.
+// readKeytab returns the keytab, reduced to the client's keys.
 func readKeytab(path string, client principal) (*keytab.Keytab, error) {
 	all, keys := new(keytab.Keytab), keytab.New()
 	if err := readFile(path, all.Unmarshal); err != nil {
@@ -88,8 +88,8 @@ func readCache(path string, client principal) (owner principal, t *ticket, err e
 
 var errMalformed = errors.New("malformed")
 
-// decode runs code of gokrb5 on bytes that were made elsewhere. Some of it panics if a
-// part of a message is too short.
+// decode runs gokrb5's code on untrusted bytes. Some of that code panics if a part of a
+// message is too short.
 func decode(decoder func() error) (err error) {
 	defer func() {
 		if recover() != nil {

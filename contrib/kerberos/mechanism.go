@@ -24,13 +24,13 @@ type Config struct {
 	Keytab string
 
 	// Principal is the client, such as orders@EXAMPLE.COM. Without a realm, it is in
-	// krb5.conf's default realm. Principal may be empty if there is no Keytab: it is then
-	// the credential cache's.
+	// krb5.conf's default realm. If Keytab is empty, Principal may be empty: the
+	// credential cache's principal is then used.
 	Principal string
 
-	// Cache is the path of a credential cache, such as kinit makes. It may begin with
-	// FILE:, and other kinds of caches cannot be read. By default, Cache is $KRB5CCNAME, or
-	// else /tmp/krb5cc_ and the user's number.
+	// Cache is the path of a credential cache, such as kinit's. The path may begin with
+	// FILE:; other kinds of caches cannot be read. The default is $KRB5CCNAME or, if that
+	// is not set, /tmp/krb5cc_ and the user's number.
 	Cache string
 
 	// ServiceName is the first part of the servers' principals, by default "zookeeper".
@@ -40,17 +40,17 @@ type Config struct {
 	// HostNamesAsGiven names the servers' principals after the hosts in the connection
 	// string. By default, the client looks up the host's first address, and then the name
 	// of that address, so reverse DNS decides which service of the realm the client takes
-	// for the server. The client looks up the name of an IP address in any case. This is
-	// the opposite of Java's property zookeeper.sasl.client.canonicalize.hostname.
+	// for the server. The client always looks up the name of an IP address. This is the
+	// opposite of Java's property zookeeper.sasl.client.canonicalize.hostname.
 	HostNamesAsGiven bool
 
 	// ServerPrincipal is the principal of all servers, such as zookeeper/ensemble@EXAMPLE.COM.
-	// The realm may be missing. This is Java's property zookeeper.server.principal.
+	// The realm is optional. This is Java's property zookeeper.server.principal.
 	ServerPrincipal string
 }
 
-// Mechanism is a sasl.Mechanism. Several clients may share it, and its tickets.
-// It has no goroutine, and nothing to close.
+// Mechanism is a sasl.Mechanism. Several clients may share it, and its tickets. A
+// Mechanism has no goroutine and need not be closed.
 type Mechanism struct {
 	config   Config
 	krb5     *krb5.Config
@@ -63,12 +63,12 @@ type Mechanism struct {
 var _ sasl.Mechanism = (*Mechanism)(nil)
 
 // New reads krb5.conf and the keytab or credential cache, so that mistakes show early.
-// It asks no KDC.
+// New does not contact a KDC.
 func New(config Config) (*Mechanism, error) {
 	path, _, _ := strings.Cut(cmp.Or(os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"), string(os.PathListSeparator))
 	conf, err := krb5.Load(path)
 	if _, ok := err.(krb5.UnsupportedDirective); ok { //nolint:errorlint // gokrb5 wraps no errors
-		err = nil // something of Kerberos 4
+		err = nil // a setting of Kerberos 4
 	}
 	if err != nil {
 		return nil, fmt.Errorf("kerberos: %w", err)
@@ -99,8 +99,8 @@ func (m *Mechanism) Name() string { return "GSSAPI" }
 // the host or the realm.
 func (m *Mechanism) Principal() string { return m.client.String() }
 
-// Start makes the first message for a server. It asks a KDC if there is no valid ticket
-// for that server, or if the server has not accepted that ticket the last time.
+// Start makes the first message for a server. Start asks a KDC if there is no valid
+// ticket for that server, or if the server did not accept that ticket the last time.
 //
 // The error is an *Error. A *sasl.Error wraps the *Error if the KDC has refused, or if the
 // keytab or credential cache cannot be used: the client's operations fail at once. If no
@@ -126,8 +126,9 @@ func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []
 	return nil, nil, err
 }
 
-// ticket returns a ticket for a server. If the KDCs are away, it returns any ticket that
-// has not ended: a ticket is also unproven if a connection was lost during an exchange.
+// ticket returns a ticket for a server. If no KDC answers, ticket returns any ticket
+// that has not expired, even an unproven one: a connection that is lost during an
+// exchange leaves a good ticket unproven.
 func (m *Mechanism) ticket(ctx context.Context, server principal, talk *conversation) (*ticket, error) {
 	value, _ := m.tickets.Load(server)
 	kept, _ := value.(*ticket)
@@ -148,9 +149,9 @@ func (m *Mechanism) ticket(ctx context.Context, server principal, talk *conversa
 	return t, err
 }
 
-// Error says why there is no ticket for a server. It contains no secret.
+// Error is the reason why there is no ticket for a server. It contains no secret.
 type Error struct {
-	Principal string // of the client
+	Principal string // the client's principal
 	Server    string // the server's principal
 	KDC       string // the addresses of the KDCs that were asked, separated by commas, or empty
 
@@ -190,7 +191,7 @@ func parsePrincipal(text, realm string) (principal, error) {
 		realm = own
 	}
 	if name == "" || realm == "" || strings.ContainsAny(realm, "@/") {
-		return principal{}, fmt.Errorf("%q is no principal, such as user@REALM", text)
+		return principal{}, fmt.Errorf("%q is not a principal, such as user@REALM", text)
 	}
 	return principal{name, realm}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// resolver is the part of net.Resolver that names need.
+// resolver is the part of net.Resolver that canonical needs.
 type resolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
 	LookupAddr(ctx context.Context, address string) ([]string, error)
@@ -27,8 +27,9 @@ func (m *Mechanism) serverPrincipal(ctx context.Context, host string) principal 
 	return principal{cmp.Or(m.config.ServiceName, "zookeeper") + "/" + host, cmp.Or(m.krb5.ResolveRealm(host), m.client.realm)}
 }
 
-// canonical returns the name of a host's first address if that name has this address,
-// too, and otherwise the host. This is what Java's InetAddress.getCanonicalHostName does.
+// canonical returns the name of a host's first address if that name resolves to this
+// address, and otherwise the host. This is what Java's InetAddress.getCanonicalHostName
+// does.
 func canonical(ctx context.Context, r resolver, host string) string {
 	addresses, err := r.LookupHost(ctx, host)
 	if err != nil || len(addresses) == 0 {

@@ -14,12 +14,12 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// theirs is the format of kratos's registry on ZooKeeper. Its tree is Curator's: the
-// instances of a service are right below its name.
+// theirs is the format of kratos's registry on ZooKeeper. The tree is the same as
+// Curator's: instances are right below the name of their service.
 var theirs = codec{discovery.CuratorCodec()}
 
-// codec takes the data of a node as they are for the payload of an instance, so
-// that no byte changes. The other fields are for the log and the debug page.
+// codec uses the unchanged data of a node as the payload of an instance. The other
+// fields are for the log and the debug page.
 type codec struct{ discovery.Codec }
 
 func (codec) Encode(i discovery.Instance) (string, []byte, error) {
@@ -29,15 +29,15 @@ func (codec) Encode(i discovery.Instance) (string, []byte, error) {
 	return i.ID, i.Payload, nil
 }
 
-// Decode refuses an instance of another name, as kratos's watcher does: its
-// clients have TLS verify the name that is in the data.
+// Like kratos's watcher, Decode refuses data with the name of another service: kratos's
+// clients make TLS verify the name in the data.
 func (codec) Decode(service, name string, data []byte) (discovery.Instance, error) {
 	if len(data) == 0 {
-		return discovery.Instance{}, fmt.Errorf("%w: it has no data", discovery.ErrNotInstance)
+		return discovery.Instance{}, fmt.Errorf("%w: the node has no data", discovery.ErrNotInstance)
 	}
 	said, err := parse(data)
 	if err == nil && said.Name != service {
-		err = fmt.Errorf("it is of the service %.60q", said.Name)
+		err = fmt.Errorf("the data belong to the service %.60q", said.Name)
 	}
 	if err != nil {
 		return discovery.Instance{}, err
@@ -47,17 +47,17 @@ func (codec) Decode(service, name string, data []byte) (discovery.Instance, erro
 	return i, nil
 }
 
-// parse reads what a node says.
+// parse decodes the data of a node.
 func parse(data []byte) (*registry.ServiceInstance, error) {
 	var said *registry.ServiceInstance
 	err := json.Unmarshal(data, &said)
 	if err == nil && said == nil {
-		err = errors.New("it is null")
+		err = errors.New("the JSON is null")
 	}
 	return said, err
 }
 
-// address returns where the first endpoint is that has a host.
+// address returns host and port of the first endpoint that has a host.
 func address(endpoints []string) (host string, port int) {
 	for _, endpoint := range endpoints {
 		if u, err := url.Parse(endpoint); err == nil && u.Hostname() != "" {
@@ -68,7 +68,7 @@ func address(endpoints []string) (host string, port int) {
 	return "", 0
 }
 
-// instanceOf returns what is registered for a service instance.
+// instanceOf returns the instance to register for a service instance of kratos.
 func instanceOf(of *registry.ServiceInstance) (discovery.Instance, error) {
 	if of == nil {
 		return discovery.Instance{}, invalid("instance", "nil", "must not be nil")

@@ -15,10 +15,10 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// GetService returns the instances of a service. If there was never such a service,
-// the error matches zk.ErrNoNode. If it is watched and has instances, there is no
-// request, and an outage changes nothing. Otherwise GetService waits for a connection
-// until ctx ends.
+// GetService returns the instances of a service. If there was never such a service, the
+// error matches zk.ErrNoNode. If the service is watched and has instances, GetService
+// makes no request and works during an outage. Otherwise GetService waits for a
+// connection until ctx ends.
 func (r *Registry) GetService(ctx context.Context, name string) ([]*registry.ServiceInstance, error) {
 	entries, err := r.entriesOf(ctx, name)
 	if err == nil && len(entries) == 0 {
@@ -50,7 +50,7 @@ func (r *Registry) checkFolder(ctx context.Context, name string) error {
 		if err == nil && !there {
 			err = zk.ErrNoNode
 		}
-		if !errors.Is(err, framework.ErrNotConnected) { //nolint:forbidigo // if ctx has ended, WaitConnected says so
+		if !errors.Is(err, framework.ErrNotConnected) { //nolint:forbidigo // WaitConnected returns the error of ctx
 			return err
 		}
 		if err := r.client.WaitConnected(ctx); err != nil {
@@ -59,13 +59,12 @@ func (r *Registry) checkFolder(ctx context.Context, name string) error {
 	}
 }
 
-// Watch is for kratos's clients. The Watcher goes on until Stop, or until ctx ends.
-// Its Next returns the instances that there are, also if there are none, and from
-// then on each list that differs from the one before. It waits in an outage.
-// Otherwise, it returns what keeps it from the first list, and may be called again:
-// a service that may not be read is read again after pauses of up to half a minute.
-// A refusal after the first list changes nothing. After the end, the error matches
-// ctx.Err() or context.Canceled.
+// Watch is for kratos's clients. The Watcher works until Stop is called or ctx ends.
+// The first call of Next returns the current instances, even if there are none; each
+// further call waits until the list differs. Next waits during an outage. If the
+// servers refuse the first read, Next returns the refusal and may be called again: the
+// service is re-read after pauses of up to half a minute. A refusal after the first
+// list changes nothing. After the end, the error matches ctx.Err() or context.Canceled.
 //
 // Watch contacts no server. Its error means that the name cannot be used, or that
 // the client is closed.
@@ -80,13 +79,13 @@ func (r *Registry) Watch(ctx context.Context, name string) (registry.Watcher, er
 	return w, nil
 }
 
-// watcher is what one client knows of a service.
+// watcher is one client's view of a service.
 type watcher struct {
 	registry *Registry
 	service  *service
 	ctx      context.Context
 	cancel   context.CancelFunc
-	release  func() // gives the service back, once
+	release  func() // gives the service back; only the first call has an effect
 
 	mu   sync.Mutex         // protects the following field
 	told []*discovery.Entry // nil if Next has not returned yet
@@ -98,8 +97,8 @@ func (w *watcher) Next() ([]*registry.ServiceInstance, error) {
 	switch {
 	case err == nil:
 		return instancesOf(entries), nil
-	case errors.Is(err, framework.ErrClosed): //nolint:forbidigo // behind the end of its context, Next is over in any case
-		err = fmt.Errorf("%w (%w)", err, context.Canceled) // kratos's clients end with no other error
+	case errors.Is(err, framework.ErrClosed): //nolint:forbidigo // after the end of its context, Next ends in any case
+		err = fmt.Errorf("%w (%w)", err, context.Canceled) // kratos's clients end only with this error
 	}
 	return nil, fmt.Errorf("watch %q in ZooKeeper: %w", w.service.name, err)
 }
@@ -112,8 +111,8 @@ func (w *watcher) next() ([]*discovery.Entry, error) {
 	return w.service.await(w.ctx, w.isNews)
 }
 
-// isNews notes a list, and reports whether it differs from the last one. Both are
-// ordered.
+// isNews records a list, and reports whether it differs from the last one. Both lists
+// are ordered.
 func (w *watcher) isNews(now []*discovery.Entry) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +127,7 @@ func saysTheSame(a, b *discovery.Entry) bool {
 	return a.ID == b.ID && bytes.Equal(a.Payload, b.Payload)
 }
 
-// Stop ends the Watcher, and a Next that waits. It may be called more than once.
+// Stop ends the Watcher and a waiting Next. Stop may be called more than once.
 func (w *watcher) Stop() error {
 	w.cancel()
 	w.release()

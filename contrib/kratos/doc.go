@@ -1,5 +1,5 @@
-// Package kratos is a registry of kratos on ZooKeeper: services of kratos
-// register in it, and its clients find them.
+// Package kratos is a registry for kratos on ZooKeeper: services register, and clients
+// find them.
 //
 //	import zookeeper "github.com/gocurator/curator/contrib/kratos"
 //
@@ -17,17 +17,17 @@
 //
 // # What differs from kratos's own
 //
-//   - A service that was deregistered never comes back. One whose session was lost
-//     comes back with the next session, whatever fails meanwhile.
-//   - Somebody else's node with the ID is a conflict, and not deleted: see
+//   - A deregistered service never reappears. A service whose session was lost is
+//     registered again in the next session, whatever fails meanwhile.
+//   - Another process's node with the same ID is a conflict, and is not deleted: see
 //     [WithRegistrationOptions].
-//   - All watchers of a service share one watch. No last state is missed, and an
-//     outage changes no list.
-//   - A node that cannot be read spoils nothing for the others.
+//   - All watchers of a service share one watch. Watchers never miss the latest state,
+//     and an outage changes no list.
+//   - A node that cannot be decoded does not affect other instances.
 //
 // # What kratos does with an empty list
 //
-// kratos's clients ignore a list without an instance that they can call, and go on
-// with the last one. So calls of a service whose last instance has gone fail when
-// they are made.
+// kratos's clients ignore a list without usable instances, and keep using the previous
+// list. So a call to a service whose last instance has left fails only when the client
+// dials that instance.
 package kratos

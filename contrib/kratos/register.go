@@ -7,14 +7,14 @@ import (
 	"github.com/go-kratos/kratos/v2/registry"
 )
 
-// Register is for kratos, which calls it when an app starts. It returns when the
-// node is there, and keeps it there until Deregister: see discovery.Registrar. If ctx
-// ends before, nothing stays registered, and the error says what it has waited for,
-// such as a *discovery.ConflictError. If Deregister comes before, it returns nil.
+// kratos calls Register when an app starts. Register returns when the node exists, and
+// keeps the node until Deregister: see discovery.Registrar. If ctx ends first, nothing
+// stays registered, and the error names what Register has waited for, such as a
+// *discovery.ConflictError. If Deregister is called first, Register returns nil.
 //
-// An instance that is registered already gets what is new in place. If ctx ends
-// before, it gets that later. Others see it at once, except kratos's own registry,
-// which looks when another instance comes or goes.
+// A second Register updates the registered instance in place. If ctx ends first, the
+// update happens later. Clients see the update at once, except clients of kratos's own
+// registry, which re-reads only when an instance arrives or leaves.
 func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstance) error {
 	i, err := instanceOf(service)
 	if err == nil {
@@ -29,14 +29,13 @@ func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstan
 	return nil
 }
 
-// Deregister is for kratos, which calls it when an app stops. It returns when the
-// node is gone, for good. What this Registry has not registered is left alone, and is
-// no error.
+// kratos calls Deregister when an app stops. Deregister returns when the node is gone
+// for good. For an instance that this Registry has not registered, Deregister does
+// nothing and returns nil.
 //
-// In an outage, Deregister returns nil when the time of ctx is over, which is
-// kratos.RegistrarTimeout: after an error, kratos would not stop the app. The client
-// then deletes the node as soon as there is a connection, or the end of its session
-// does.
+// During an outage, Deregister returns nil when ctx ends, after
+// kratos.RegistrarTimeout: after an error, kratos would not stop the app. The node is
+// deleted later, by the client's next connection or by the end of the session.
 func (r *Registry) Deregister(ctx context.Context, service *registry.ServiceInstance) error {
 	if service == nil || r.registrar == nil {
 		return nil

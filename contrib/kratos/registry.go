@@ -11,19 +11,19 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// Registry is a registry.Registrar and a registry.Discovery. One serves all apps
-// and clients of a process. It is safe for concurrent use, and need not be closed.
-// The zero Registry cannot be used, and its calls are errors: New makes one.
+// Registry is a registry.Registrar and a registry.Discovery. One Registry serves all
+// apps and clients of a process. A Registry is safe for concurrent use, and need not be
+// closed. Use New; the methods of the zero Registry return errors.
 type Registry struct {
 	client       *framework.Client
 	root         string
 	registration []discovery.RegistrationOption
 	directory    []discovery.DirectoryOption
-	registrar    *discovery.Registrar // nil if New was not called, or not rightly
-	fault        error                // what New was given that cannot be used; or nil
+	registrar    *discovery.Registrar // nil if New was not called or an argument cannot be used
+	fault        error                // the error of an argument of New that cannot be used; or nil
 
 	mu       sync.Mutex          // protects the following field
-	services map[string]*service // those that are watched, by their names
+	services map[string]*service // the watched services, by name
 }
 
 var (
@@ -38,25 +38,25 @@ type Option func(*Registry)
 // /microservices.
 func WithRootPath(root string) Option { return func(r *Registry) { r.root = root } }
 
-// WithRegistrationOptions sets the options of each registration, in place of those
-// that were set before. One option is what to do about another process's node with
-// the ID: Register waits until it is gone, unless discovery.WithConflictPolicy says
-// nodes.Fail or nodes.Replace. kratos.ID can fix the ID of an app. If its process
-// crashes, its node stays until the session has timed out, and the next process has
-// to wait for that, or to replace it.
+// WithRegistrationOptions sets the options of each registration, and replaces earlier
+// ones. discovery.WithConflictPolicy is one of these options: if another process's node
+// has the same ID, Register waits until that node is gone, unless the policy is
+// nodes.Fail or nodes.Replace. kratos.ID gives an app a fixed ID. If the process of
+// such an app crashes, its node stays until the session times out, and the next process
+// must wait for that or replace the node.
 func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
 	return func(r *Registry) { r.registration = slices.Clone(opts) }
 }
 
-// WithDirectoryOptions sets the options of the directories behind GetService and
-// Watch, and adds to those that were set before. Their removal grace is 0 by default,
-// because an app of kratos stops right after it has deregistered.
+// WithDirectoryOptions adds options for the directories of GetService and Watch. The
+// removal grace is 0 by default, because an app of kratos stops right after it has
+// deregistered.
 func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 	return func(r *Registry) { r.directory = append(r.directory, opts...) }
 }
 
-// New returns a Registry. It does not contact the server. What cannot be used, such
-// as a nil client, is an error of each call.
+// New returns a Registry, without contacting the server. If an argument cannot be used,
+// such as a nil client, each method returns an error.
 func New(client *framework.Client, opts ...Option) *Registry {
 	r := &Registry{
 		client: client, root: "/microservices",
@@ -77,15 +77,16 @@ func New(client *framework.Client, opts ...Option) *Registry {
 		r.fault = err
 	}
 	if r.fault == nil {
-		// kratos's own registry makes no folder again, which a container would have to be.
+		// kratos's own registry never re-creates a folder, so the folder must not be a
+		// container, which the servers delete.
 		opts := append([]discovery.RegistrationOption{discovery.WithPersistentFolder()}, r.registration...)
 		r.registrar = discovery.NewRegistrar(client, r.root, theirs, opts...)
 	}
 	return r
 }
 
-// unusable returns what cannot be used, or nil. The zero Registry has neither a
-// client nor a fault.
+// unusable returns the error of a Registry that cannot be used, or nil. The zero
+// Registry has neither a client nor a fault.
 func (r *Registry) unusable() error {
 	if r.client == nil && r.fault == nil {
 		return invalid("Registry", "zero", "must be made by New")
@@ -93,7 +94,8 @@ func (r *Registry) unusable() error {
 	return r.fault
 }
 
-// folder returns the path of a service's nodes, or what cannot be used.
+// folder returns the path of a service's nodes, or an error if Registry or name cannot
+// be used.
 func (r *Registry) folder(service string) (string, error) {
 	if err := r.unusable(); err != nil {
 		return "", err

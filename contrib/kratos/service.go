@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// service is what all watchers of a service share: its directory. The mutex of the
+// service is the directory that all watchers of a service share. The mutex of the
 // Registry protects it.
 type service struct {
 	name      string
@@ -19,12 +19,12 @@ type service struct {
 	users     int
 }
 
-// acquire returns a service, which others may use, too.
+// acquire returns a service, which other watchers may use, too.
 func (r *Registry) acquire(name string) (*service, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.services[name]
-	if s == nil || s.directory.Err() != nil { // its client is closed, which open says
+	if s == nil || s.directory.Err() != nil { // the client is closed; open will return the error
 		d, err := r.open(name)
 		if err != nil {
 			return nil, err
@@ -36,8 +36,8 @@ func (r *Registry) acquire(name string) (*service, error) {
 	return s, nil
 }
 
-// hold is acquire for a service that others use. It reports false if nobody does
-// any more.
+// hold is acquire for a service in use. It returns false if the service is no longer
+// used.
 func (r *Registry) hold(s *service) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +48,7 @@ func (r *Registry) hold(s *service) bool {
 	return true
 }
 
-// release gives a service back. The last one to do so closes its directory.
+// release gives a service back. The last user closes the directory.
 func (r *Registry) release(s *service) {
 	r.mu.Lock()
 	s.users--
@@ -69,23 +69,23 @@ func (r *Registry) open(name string) (*discovery.Directory, error) {
 	return discovery.NewDirectory(r.client, r.root, theirs, name, r.directory...)
 }
 
-// await waits until a list is news, and returns it. If ctx has ended, the error
-// matches ctx.Err(), whatever else is wrong.
+// await waits for a list for which isNews returns true, and returns that list. If ctx
+// has ended, the error matches ctx.Err(), in addition to any other error.
 func (s *service) await(ctx context.Context, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
 	entries, err := s.news(ctx, isNews)
 	return entries, alsoEnded(ctx, err)
 }
 
-// alsoEnded returns an error that also says that ctx has ended, if it has.
+// alsoEnded returns err and, if ctx has ended, adds its error.
 func alsoEnded(ctx context.Context, err error) error {
-	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) { //nolint:forbidigo // it is for the caller
+	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) { //nolint:forbidigo // the error is for the caller
 		return fmt.Errorf("%w (%w)", over, err)
 	}
 	return err
 }
 
-// news is await, with whatever error comes first. A directory that was not filled
-// has no list, and one in an outage keeps its own.
+// news is await, but returns the first error of any kind. Before the first fill, the
+// directory has no list; during an outage, it keeps its list.
 func (s *service) news(ctx context.Context, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
 	d := s.directory
 	var last *discovery.Snapshot
@@ -101,15 +101,15 @@ func (s *service) news(ctx context.Context, isNews func([]*discovery.Entry) bool
 		}
 		last = now
 	}
-	return nil, cmp.Or(d.WaitSynced(ctx), ctx.Err()) // WaitSynced knows why there is no list
+	return nil, cmp.Or(d.WaitSynced(ctx), ctx.Err()) // WaitSynced's error says why there is no list
 }
 
-// instancesOf returns instances as they were registered. Each caller has its own:
-// kratos sorts in them.
+// instancesOf returns instances as they were registered. Each caller gets a copy,
+// because kratos sorts the lists inside.
 func instancesOf(entries []*discovery.Entry) []*registry.ServiceInstance {
 	list := make([]*registry.ServiceInstance, 0, len(entries))
 	for _, e := range entries {
-		if i, err := parse(e.Payload); err == nil { // it was read before
+		if i, err := parse(e.Payload); err == nil { // Decode has parsed the payload before
 			list = append(list, i)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// view is how clients are shown.
+// view has the settings for showing clients.
 type view struct {
 	now    time.Time
-	filter string // what has to be in each path
-	most   int    // items of a section
+	filter string // the text that each path must contain
+	most   int    // the limit of items in a section
 }
 
 // client describes a client.
@@ -37,7 +37,7 @@ func matching[T any](v view, all []T, path func(T) string) []T {
 	return slices.DeleteFunc(all, func(one T) bool { return !strings.Contains(path(one), v.filter) })
 }
 
-// state says how the client does, such as "connected for 3h".
+// state returns the state of the client, such as "connected for 3h".
 func (v view) state(s *framework.Status) (text string, good bool) {
 	switch {
 	case s.Closed:
@@ -76,7 +76,7 @@ func (v view) facts(s source) (all []fact) {
 	return all
 }
 
-// policy says when work under a lock has to stop.
+// policy returns a text that says when work under a lock must stop.
 func policy(s *framework.SessionStatus) string {
 	early := duration(time.Duration(s.SafetyMargin*float64(s.Timeout))) + " before the servers end "
 	strict := ""

@@ -23,7 +23,7 @@ var documentText string
 //go:embed style.css
 var style string
 
-// styleHash is how the Content-Security-Policy names the style.
+// styleHash is the name of the style in the Content-Security-Policy.
 var styleHash = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -33,7 +33,7 @@ var documentTemplate = template.Must(template.New("document").Funcs(template.Fun
 	"style": func() template.CSS { return template.CSS(style) },
 }).Parse(documentText))
 
-// document is what is shown. Its texts can be printed in a line.
+// document is the content of the page. Its texts can be printed in a line.
 type document struct {
 	query
 	Process string
@@ -42,8 +42,8 @@ type document struct {
 	Clients []client
 }
 
-// client is one client, with all views of it. Its paths begin at the server's
-// root: they have the chroot, and the namespaces of the views.
+// client is one client, with all its views. Paths begin at the server's root: they
+// include the chroot, and the namespaces of the views.
 type client struct {
 	Name     string
 	State    string
@@ -52,7 +52,7 @@ type client struct {
 	Sections []section
 }
 
-// fact is something about a client as a whole.
+// fact is a property of a client as a whole.
 type fact struct {
 	Name, Text string
 	Trouble    bool
@@ -64,10 +64,10 @@ type section struct {
 	Note  string // about all items
 	Head  []string
 	Rows  []row
-	Total int // how many there are; the rows may be the first of them
+	Total int // how many items there are; the rows may be only the first ones
 }
 
-// row is one item of a section: its cells, as many as the head has.
+// row is one item of a section, with as many cells as the head.
 type row struct {
 	Cells   []string
 	Trouble bool
@@ -82,7 +82,7 @@ func rowOf(trouble bool, cells ...string) row {
 	return row{cells, trouble}
 }
 
-// sectionOf describes the first items, no more than most.
+// sectionOf describes the first items, up to most.
 func sectionOf[T any](name string, head []string, all []T, most int, describe func(T) row) section {
 	s := section{Name: name, Head: head, Total: len(all)}
 	for _, one := range all[:min(len(all), most)] {
@@ -109,7 +109,7 @@ func (d document) text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, at %s\n", d.Process, d.Time)
 	if d.Filter != "" {
-		fmt.Fprintf(&b, "only what has %s in its path\n", d.Filter)
+		fmt.Fprintf(&b, "only paths that contain %s\n", d.Filter)
 	}
 	for i, c := range d.Clients {
 		fmt.Fprintf(&b, "\nCLIENT %d  %s: %s\n", i+1, c.Name, c.State)
@@ -132,7 +132,7 @@ func (s section) writeText(b *bytes.Buffer) {
 		fmt.Fprintf(b, "  no %s\n", s.Name)
 		return
 	case len(s.Rows) < s.Total:
-		fmt.Fprintf(b, "  %s: %d, of which %d are shown\n", s.Name, s.Total, len(s.Rows))
+		fmt.Fprintf(b, "  %s: %d, %d shown\n", s.Name, s.Total, len(s.Rows))
 	default:
 		fmt.Fprintf(b, "  %s: %d\n", s.Name, s.Total)
 	}

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// event is something that has happened, in the words of the page.
+// event is an event in the words of the page.
 type event struct {
 	at     time.Time
 	number int // in the order of the events: times may be equal
 	name   string
-	path   string // the server's name; empty for an event of the connection
+	path   string // the server's path; empty for an event of the connection
 	kind   string // of the lock at the path
 	text   string
 	bad    bool
@@ -33,9 +33,9 @@ var frequent = map[string]bool{
 	"overwritten": true, "directory": true, "ejected": true,
 }
 
-// history is the last events of a client: 128 frequent ones, and 128 others.
+// history has the last events of a client: 128 frequent ones, and 128 others.
 type history struct {
-	events         int // how many there were
+	events         int // how many events there were
 	frequent, rare ring
 }
 
@@ -74,7 +74,7 @@ func (r *ring) add(e event) {
 }
 
 // events describes what happened, the newest first. Frequent events may push out older
-// ones, so that there are gaps between the others.
+// frequent ones, so the list may have gaps.
 func (v view) events(all []event) section {
 	all = slices.DeleteFunc(all, func(e event) bool { return e.path != "" && !strings.Contains(e.path, v.filter) })
 	return sectionOf("events", []string{"Time", "Event", "Path", "What"}, all, v.most, func(e event) row {

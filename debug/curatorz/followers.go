@@ -19,11 +19,11 @@ type node struct {
 	page   *page
 	client *framework.Client
 	node   *nodes.PersistentNode
-	path   string // the server's name for the path that was asked for
+	path   string // the server's path for the requested path
 
 	there bool
-	since time.Time // it is there, or not, since then
-	err   error     // why it is not, as of then
+	since time.Time // when the node was created or lost
+	err   error     // why the node does not exist
 }
 
 // NodeStarted implements nodes.HookNodeStarted.
@@ -52,7 +52,7 @@ func (n *node) NodeChanged(change nodes.TracedChange) {
 	})
 }
 
-// wanted reports whether something has ended because the program has closed it.
+// wanted reports whether the program itself has closed something.
 func wanted(err error) bool {
 	return reason.Is(err, nodes.ErrClosed) || reason.Is(err, cache.ErrClosed) || reason.Is(err, framework.ErrClosed)
 }
@@ -63,10 +63,10 @@ type registration struct {
 	Node  string // the path of the node; empty while it does not exist
 	Czxid int64
 	Since time.Time
-	Err   error // why it is not there
+	Err   error // why the node does not exist
 }
 
-// show adds the state of the node.
+// show adds the state of the node to a source.
 func (n *node) show(s *source) {
 	n.page.mu.Lock()
 	r := registration{Path: n.path, Since: n.since, Err: n.err}
@@ -116,7 +116,7 @@ type tree struct {
 	cache.Stats
 	Zxid       int64
 	Unreadable int
-	RootErr    error // why the root is one of them
+	RootErr    error // why the root is unreadable
 }
 
 func (v view) cache(c tree) row {
@@ -178,13 +178,13 @@ func (p *page) InstanceEjected(ejected discovery.Ejection) {
 	p.change(rootOf(ejected.Client), func(r *record) { r.events.add(e) })
 }
 
-// services is what a directory has.
+// services is the state of a directory.
 type services struct {
 	Root string
 	*discovery.Snapshot
 }
 
-// mostShown is how many services of a directory are shown.
+// mostShown is how many services of a directory the page shows.
 const mostShown = 20
 
 func (v view) directory(d services) row {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// mostAtATime is how many answers a page makes at a time. An answer takes many times
-// the memory of its text while it is made. Requests beyond that wait.
+// mostAtATime is how many answers a page makes at the same time; further requests wait.
+// Making an answer takes many times the memory of its text.
 const mostAtATime = 2
 
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -26,7 +26,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-r.Context().Done():
-		return // nobody reads the answer
+		return // the client has disconnected
 	}
 	body, err := p.answer(q)
 	if err != nil {
@@ -37,8 +37,8 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(body)
 }
 
-// answer makes an answer, and frees a slot. The answer is complete before any
-// of it is sent, so that an error is not half of a page.
+// answer makes an answer, and frees a slot. answer completes the answer before sending
+// it, so an error never follows half a page.
 func (p *page) answer(q query) ([]byte, error) {
 	defer func() { <-p.slots }()
 	d := documentOf(p.take(), q)
@@ -56,22 +56,22 @@ func setHeaders(h http.Header, q query) {
 	h.Set("Vary", "Accept")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	// The page has its own style and nothing else. If something from a node got
-	// past the template, no browser would run it.
+	// The policy allows only the page's own style. If a text from a node got past the
+	// template, no browser would run it.
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src '"+styleHash+
 		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 }
 
-// query is what a request asks for.
+// query has the parameters of a request.
 type query struct {
 	Format  string // "html" or "text"
-	Refresh int    // seconds; 0 for a page that stays
-	Path    string // what is in the path of all that is shown
-	All     bool   // lists have up to mostItems items, and not only fewItems
+	Refresh int    // seconds; 0 for a page that does not reload
+	Path    string // the text that each shown path contains
+	All     bool   // lists have up to mostItems items instead of fewItems
 }
 
-// How many items of a list are shown. The whole lists of a process with 1,000
-// locks are a megabyte.
+// These are the limits of a list's items. The complete lists of a process with 1,000
+// locks take a megabyte.
 const (
 	fewItems  = 100
 	mostItems = 1000
@@ -86,10 +86,10 @@ func (q query) most() int {
 
 const (
 	longestRefresh = 3600 // an hour, in seconds
-	longestPath    = 1000 // what a person types is shorter
+	longestPath    = 1000 // more than a person types
 )
 
-// parse returns what a request asks for, or what is wrong with it.
+// parse parses a request. If the request is invalid, parse returns the problem.
 func parse(r *http.Request) (q query, problem string) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -114,8 +114,8 @@ func parse(r *http.Request) (q query, problem string) {
 	return q, ""
 }
 
-// accepted returns the format for a request that does not name one. Browsers
-// name text/html, and curl names nothing.
+// accepted returns the format for a request without the parameter. Browsers accept
+// text/html explicitly, and curl does not.
 func accepted(accept []string) string {
 	if strings.Contains(strings.ToLower(strings.Join(accept, ",")), "text/html") {
 		return "html"
@@ -123,7 +123,7 @@ func accepted(accept []string) string {
 	return "text"
 }
 
-// These are links to the same page, asked for differently.
+// These are links to the same page with other parameters.
 
 func (q query) Formatted(format string) string { q.Format = format; return q.link() }
 func (q query) Every(seconds int) string       { q.Refresh = seconds; return q.link() }

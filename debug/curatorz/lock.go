@@ -17,20 +17,20 @@ type lock struct {
 	client framework.Extension
 
 	what    locktrace.Acquire
-	path    string // the server's name for what.Path
+	path    string // the server's path for what.Path
 	number  int    // in the order of the acquires
 	since   time.Time
-	granted time.Time // zero while the acquire goes on
-	node    string    // the base name of its node; empty if there is none
+	granted time.Time // zero until the grant
+	node    string    // the base name of the lock's node; empty if there is none
 	token   int64
 	revoked bool
 
 	does    stage
-	seen    time.Time // when the following was so; zero if it is not known
+	seen    time.Time // when the following fields were read; zero if never
 	waiting locktrace.Waiting
 }
 
-// stage is how far an acquire is.
+// stage is the progress of an acquire.
 type stage string
 
 const (
@@ -40,8 +40,8 @@ const (
 	blocked  stage = "waits at the server"
 )
 
-// StartAcquire implements locktrace.HookStartAcquire. The locks of a multi-lock have
-// acquires themselves.
+// StartAcquire implements locktrace.HookStartAcquire. Each lock of a multi-lock has its
+// own acquire.
 func (p *page) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
 	if a.Recipe == locktrace.RecipeMultiLock {
 		return ctx, nil
@@ -58,7 +58,7 @@ func (p *page) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.C
 // change changes the lock, or the record of its client.
 func (l *lock) change(do func(*record)) { l.page.change(l.client, do) }
 
-// event returns an event of the lock that happens now.
+// event returns a present event of the lock.
 func (l *lock) event(name, text string) event {
 	return event{at: time.Now(), name: name, path: l.path, kind: kindOf(l.what), text: text}
 }
@@ -87,7 +87,7 @@ func (acquire) Woken(bool) {}
 
 func (a acquire) Abandoned(error) { a.stands(starting, "", locktrace.Waiting{}) }
 
-// stands notes how far the acquire is.
+// stands records the progress of the acquire.
 func (a acquire) stands(does stage, node string, w locktrace.Waiting) {
 	now := time.Now()
 	a.change(func(*record) {

@@ -10,11 +10,11 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// locks describes the acquires that are under way, and the locks and leaderships
-// that are held. The oldest are first.
+// locks describes the pending acquires, and the held locks and leaderships, the oldest
+// first.
 func (v view) locks(all []lock) []section {
 	waiting := map[string]int{}
-	holders := map[string]locktrace.Contender{} // as others of this client know them, for acquires in its line
+	holders := map[string]locktrace.Contender{} // as seen by other acquires of this client, for acquires in its line
 	ours := map[string]bool{}
 	var holds, waits []lock
 	for _, l := range matching(v, all, func(l lock) string { return l.path }) {
@@ -50,7 +50,7 @@ func (v view) locks(all []lock) []section {
 	return sections
 }
 
-// kindOf says what kind of lock it is, and what the user has called it.
+// kindOf returns the kind of the lock, and the user's name for it.
 func kindOf(a locktrace.Acquire) string {
 	kind := words(a.Recipe)
 	if a.Shared {

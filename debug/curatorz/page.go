@@ -12,21 +12,22 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 )
 
-// Page is a hook for framework.WithHooks, which records what its clients do, and the
-// handler of the debug page that shows the record. It is safe for concurrent use.
+// Page is a hook for framework.WithHooks that records the events of its clients, and
+// the handler of the debug page that shows the record. A Page is safe for concurrent
+// use.
 type Page interface {
-	// ServeHTTP serves the page at every path that it is mounted at, for the methods
-	// GET and HEAD. The answer to a query that makes no sense has the status 400, and
-	// says what is wrong.
+	// ServeHTTP serves the page at every path where it is mounted, for the methods GET
+	// and HEAD. The answer to an invalid query has the status 400 and a description of
+	// the problem.
 	http.Handler
 
 	// WriteText writes the page as text, with up to 1,000 items of each list. It sends
-	// nothing, and waits for no server. An error is from w.
+	// no requests and waits for no server. Any error comes from w.
 	WriteText(w io.Writer) error
 }
 
-// New returns a page of the clients that get it by framework.WithHooks. It shows open
-// clients, and the last 8 that were closed.
+// New returns a page for the clients that receive it by framework.WithHooks. The page
+// shows open clients, and the last 8 closed ones.
 func New() Page {
 	p := &page{slots: make(chan struct{}, mostAtATime), open: map[framework.Extension]*record{}}
 	p.take = p.moment
@@ -39,7 +40,7 @@ type page struct {
 	slots chan struct{} // see mostAtATime
 
 	mu     sync.Mutex // protects the following fields, and the fields of every record
-	opened int        // how many clients there were
+	opened int        // how many clients were opened
 	open   map[framework.Extension]*record
 	closed []*record // the last mostClosed, the newest last
 }
@@ -63,7 +64,7 @@ func (p *page) ClientOpened(c clienttrace.Client) {
 	}
 }
 
-// ClientClosed implements clienttrace.HookClientClosed. It leaves the last events of the
+// ClientClosed implements clienttrace.HookClientClosed. It keeps the last events of the
 // client.
 func (p *page) ClientClosed(c clienttrace.Client) {
 	p.change(c, func(r *record) {

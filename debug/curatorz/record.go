@@ -9,25 +9,25 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// record is what a page keeps of one client.
+// record is a page's record of one client.
 type record struct {
 	client    framework.Extension   // the root view
 	number    int                   // in the order in which the clients were made
-	begun     int                   // how many acquires there were
-	locks     map[*lock]struct{}    // each until its acquire ends, and then until its hold ends
+	begun     int                   // how many acquires have begun
+	locks     map[*lock]struct{}    // each until its acquire fails or its hold ends
 	followers map[any]func(*source) // nodes, caches and directories until they end; a function adds the state of one
 	events    history
 }
 
-// moment is what clients know of themselves at a time.
+// moment is the state of all clients at one time.
 type moment struct {
 	now     time.Time
 	clients []source
 }
 
-// source is what a client knows of itself at one moment. Each part is consistent in
-// itself, but the parts are read one after the other: a lock that is granted or handed
-// over meanwhile may show up twice, or not at all.
+// source is the state of a client at one time. Each part is consistent in itself, but
+// the parts are read one after the other: a lock that is granted or handed over
+// meanwhile may appear twice or not at all.
 type source struct {
 	service       string
 	status        framework.Status

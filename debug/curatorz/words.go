@@ -46,7 +46,7 @@ func clock(now, t time.Time) string {
 	return t.Format("2006-01-02 " + clock)
 }
 
-// count returns such as "1 node" or "3 nodes".
+// count returns a text such as "1 node" or "3 nodes".
 func count[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -83,5 +83,5 @@ func errText(err error) string {
 	if err == nil {
 		return ""
 	}
-	return fmt.Sprint(err) // fmt survives a user's Error method that panics
+	return fmt.Sprint(err) // fmt recovers if a user's Error method panics
 }

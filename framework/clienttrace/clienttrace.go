@@ -1,10 +1,10 @@
 // Package clienttrace defines the events that a client sends to its hooks: operations,
-// connection states, and the beginning and end of the client. It is to package framework
-// what net/http/httptrace is to net/http. Only the author of a hook needs this package;
-// package tracing has a hook for OpenTelemetry.
+// connection states, and the beginning and end of the client. The package resembles
+// net/http/httptrace. Only authors of hooks need this package; package tracing has a
+// hook for OpenTelemetry.
 //
-// Pass a [Hook] to framework.WithHooks. A Hook makes spans, metrics or log lines of the
-// events it receives.
+// Pass a [Hook] to framework.WithHooks. A Hook turns the events into spans, metrics or
+// log lines.
 package clienttrace
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Hook is anything with a method for one event or more. Each event has an
-// interface, whose name is Hook and the name of the method:
+// Hook is any type with methods for one or more events. Each event has an interface,
+// whose name is Hook and the name of the method:
 //
 //	type slowCalls struct{ log *slog.Logger }
 //
@@ -31,28 +31,27 @@ import (
 //
 //	var _ clienttrace.HookEndOperation = slowCalls{}
 //
-// The events of the client are in this package. The recipes have more, such as
-// locktrace.HookStartAcquire and nodes.HookNodeStarted. A client asks each of its
-// hooks by itself. So nobody has to wrap another one's hook, and none is lost.
+// This package has the events of the client. The recipes have further events, such as
+// locktrace.HookStartAcquire and nodes.HookNodeStarted. A client calls each of its
+// hooks independently, so hooks need not wrap other hooks.
 //
 // Many goroutines call a hook at the same time, without a lock. The section "Your
 // code" of package framework has the rule for hooks: they run in place, must return
 // soon, and must not panic.
 //
-// A hook that was made with options that cannot be used says so in a method
-// Err() error. framework.New asks for it, and returns the error.
+// If a hook was created with invalid options, its method Err() error should return that
+// error, which framework.New then returns.
 type Hook any
 
-// HookStartOperation is called when an operation begins, with its context, and
-// returns the context for the rest of it: ctx itself, or one that is derived from
-// it. The next hook gets that. Nil stands for ctx.
+// HookStartOperation is called when an operation begins, with its context, and returns
+// the context for the rest of the operation: ctx itself, or a context derived from ctx.
+// The next hook gets the returned context. Nil stands for ctx.
 type HookStartOperation interface {
 	StartOperation(ctx context.Context, op Operation) context.Context
 }
 
-// HookEndOperation is called when an operation ends, with the context that the
-// last StartOperation returned, if there is one. The operation returns after
-// that.
+// HookEndOperation is called when an operation ends, with the context that the last
+// StartOperation returned, if any. The operation returns after that.
 type HookEndOperation interface {
 	EndOperation(ctx context.Context, end OperationEnd)
 }
@@ -63,9 +62,8 @@ type HookClientOpened interface {
 	ClientOpened(c Client)
 }
 
-// HookClientClosed is called at the end of Close, after everything else: nothing of
-// the client goes on by then. If an earlier call blocks, Close does not wait for this
-// one.
+// HookClientClosed is called at the end of Close, after all other work of the client
+// has ended. If an earlier call blocks, Close does not wait for this one.
 type HookClientClosed interface {
 	ClientClosed(c Client)
 }
@@ -77,10 +75,10 @@ type HookStateChanged interface {
 
 // Client is a client as its hooks see it. All events of one client have the same Client,
 // which can be compared and used as the key of a map. Its dynamic type is
-// framework.Extension, of the root view, for hooks that need more of the client, such as
+// framework.Extension, for the root view, so hooks can use more of the client, such as
 // its Status.
 type Client interface {
-	// ServiceName returns what framework.WithServiceName says, or the default.
+	// ServiceName returns the name from framework.WithServiceName, or the default.
 	ServiceName() string
 
 	// SessionID returns the id of the present session, or 0 if there is none.
@@ -90,22 +88,22 @@ type Client interface {
 	State() state.State
 }
 
-// Operation tells a hook of an operation when it begins. Calls with arguments
-// that cannot be used never begin. The client's own clean-up is no operation.
+// Operation describes an operation at its beginning. Calls with invalid arguments never
+// begin. The client's own clean-up is not an operation.
 type Operation struct {
-	Name   string // the same as in framework.OpError, such as "create"; a read that sets a watch is named like one that sets none
-	Path   string // the caller's path, in the view that the operation was called on
-	Chroot string // what the server's name for the path has before it; empty if there is nothing
+	Name   string // as in framework.OpError, such as "create"; a read has the same name with and without a watch
+	Path   string // the caller's path, in the view of the call
+	Chroot string // the prefix that turns Path into the server's path; may be empty
 }
 
-// OperationEnd tells a hook of an operation when it ends.
+// OperationEnd describes an operation at its end.
 type OperationEnd struct {
 	Operation
 	Start time.Time
 	Err   error // nil, or a *framework.OpError
 
-	// Attempts is how often the operation got as far as a connected session. It
-	// is 0 if there was none in time.
+	// Attempts is how many attempts of the operation reached a connected session. It is
+	// 0 if there was no connected session in time.
 	Attempts int
 
 	// Server is the address of the server of the last attempt.
@@ -118,17 +116,15 @@ type StateChange struct {
 	State  state.State
 	Time   time.Time
 
-	// SessionID is the id of the session that the transition is about, or 0 if
-	// it has never been connected.
+	// SessionID is the id of the session of the transition, or 0 if it was never
+	// connected.
 	SessionID int64
 
-	// Server is the address of the newest connection, or of the newest attempt
-	// to make one.
+	// Server is the address of the newest connection or attempt to connect.
 	Server string
 
-	// Cause says why the state is Lost, with an error that matches
-	// framework.ErrSessionLost if there was a session. Otherwise it is the
-	// error of the newest attempt to connect, in Suspended and Lost, if there
-	// was one since the last connection.
+	// If there was a session, Cause is the reason for the state Lost, an error that
+	// matches framework.ErrSessionLost. Otherwise, in Suspended and Lost, Cause is the
+	// error of the newest attempt to connect since the last connection, if any.
 	Cause error
 }

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// DigestMD5 returns the mechanism DIGEST-MD5 (RFC 2831) for a user that the server's
-// JAAS file names, such as user_joe="secret" in its section Server. The realm is the
-// one that the server names. The quality of protection is "auth": nothing is
-// encrypted. The user and the password may have any characters of UTF-8.
+// DigestMD5 returns the mechanism DIGEST-MD5 (RFC 2831) for a user in the server's JAAS
+// file, such as user_joe="secret" in its section Server. The server chooses the realm.
+// The quality of protection is "auth": nothing is encrypted. The user and the password
+// may have any characters of UTF-8.
 //
-// The password does not cross the network, and is not a part of any error or text of
-// the mechanism. The server proves that it knows the password, too. Whoever records
-// the exchange can guess weak passwords at leisure: RFC 6331 declares DIGEST-MD5
-// historic. Use framework.WithTLS at the same time, or Kerberos.
+// The password does not cross the network, and no error or text of the mechanism
+// contains it. The server also proves that it knows the password. An attacker who
+// records the exchange can guess weak passwords offline: RFC 6331 declares DIGEST-MD5
+// historic. Combine DigestMD5 with framework.WithTLS, or use Kerberos.
 //
-// In an access control list, the client is the id user of the scheme "sasl".
+// Access control lists name the client by the scheme "sasl" and the id user.
 func DigestMD5(user, password string) Mechanism {
 	return &digestMD5{user, func() string { return password }, rand.Text}
 }
@@ -53,8 +53,8 @@ func (m *digestMD5) Start(context.Context, string) (Exchange, []byte, error) {
 	return &digestExchange{mechanism: m}, []byte{}, nil
 }
 
-// digestExchange is one exchange: a challenge with a nonce, our response, and the
-// server's proof.
+// digestExchange is one exchange: a challenge with a nonce, the client's response, and
+// the server's proof.
 type digestExchange struct {
 	mechanism *digestMD5
 	proof     string // what the server must send as rspauth; empty before the response
@@ -63,7 +63,7 @@ type digestExchange struct {
 
 func (e *digestExchange) Step(challenge []byte) (response []byte, done bool, err error) {
 	if e.over {
-		return nil, false, errors.New("the server goes on after the end of the exchange")
+		return nil, false, errors.New("the server continues after the end of the exchange")
 	}
 	if challenge == nil {
 		return nil, false, errors.New("the server sent no message: its SASL is not configured, or it refused in silence")
@@ -152,8 +152,8 @@ func hash(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// latin1 returns s in ISO 8859-1, or s itself and false if that has not all of its
-// characters.
+// latin1 returns s in ISO 8859-1, or s itself and false if a character is missing
+// there.
 func latin1(s string) (string, bool) {
 	b := make([]byte, 0, len(s))
 	for _, r := range s {
@@ -199,8 +199,8 @@ func parseDirectives(message []byte) (map[string]string, error) {
 
 var errMalformed = errors.New("the server's message is malformed")
 
-// cutValue returns the value at the beginning of s, unquoted, and what follows the
-// comma after it.
+// cutValue returns the value at the beginning of s, unquoted, and the text after the
+// next comma.
 func cutValue(s string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) {
 		value, rest, _ = strings.Cut(s, ",")

@@ -19,8 +19,8 @@ type Mechanism interface {
 	// the server's configuration selects the mechanism.
 	Name() string
 
-	// Principal returns who authenticates. Errors and logs show the principal, so
-	// it must not contain a secret.
+	// Principal returns the identity to authenticate. Errors and logs show the
+	// principal, so it must not contain a secret.
 	Principal() string
 
 	// Start begins the exchange with one server, and returns the first message to

@@ -12,13 +12,14 @@ type comparison struct {
 	costs            []string // other columns
 }
 
-// ratio is a column. Above 1 this module is ahead; if cost is set, below 1.
+// ratio is a column. A value above 1 means that this module is ahead; if cost is set, a
+// value below 1.
 type ratio struct {
 	title, unit string
 	cost        bool
 }
 
-// ratesBeside are columns of the peers whose ratios are x-NAME.
+// ratesBeside are columns for the peers whose ratios are named x-NAME.
 func ratesBeside(names ...string) []ratio {
 	all := make([]ratio, 0, len(names))
 	for _, name := range names {
@@ -27,8 +28,8 @@ func ratesBeside(names ...string) []ratio {
 	return all
 }
 
-// text returns the median, and between which ratios the rounds were, if the results
-// have that. Where the peer is ahead, it is in bold.
+// text returns the median and, if the results have it, the range of the rounds. If the
+// peer is ahead, the text is bold.
 func (c ratio) text(metrics map[string]float64) string {
 	middle, ok := metrics[c.unit]
 	if !ok {
@@ -49,8 +50,8 @@ func comparisonOf(benchmark string) comparison {
 	return comparisons[i] // the page names no other
 }
 
-// table returns the rows with the ratios as the first columns. A column that
-// no row has is left out.
+// table returns the rows with the ratios as the first columns, without columns that no
+// row has.
 func (c comparison) table(rows []row) string {
 	if len(rows) == 0 {
 		return "Not measured yet: " + c.title + "."
@@ -85,7 +86,7 @@ func hasUnit(rows []row, unit string) bool {
 	return false
 }
 
-// speedRatios are of a rate, or of a cost: time, CPU and the 99th percentile.
+// speedRatios are the ratios of rates and of costs: time, CPU and the 99th percentile.
 var speedRatios = []ratio{
 	{"rate/zk.Lock", "rate/zk.Lock", false}, {"rate/Curator", "rate/Curator", false}, {"rate/CAS", "rate/CAS", false},
 	{"time/zk.Lock", "time/zk.Lock", true}, {"time/Curator", "time/Curator", true},

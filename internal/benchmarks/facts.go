@@ -13,13 +13,13 @@ import (
 	"github.com/gocurator/curator/internal/zkserver"
 )
 
-// facts are about the machine, as the lines of configuration of Go's benchmarks.
+// facts describe the machine, in the form of configuration lines of Go's benchmarks.
 func facts() []string {
 	etcd, redis := numberIn(output("etcd", "--version")), numberIn(output("redis-server", "--version"))
 	return []string{
 		"date: " + time.Now().UTC().Format(time.DateOnly),
 		"go: " + runtime.Version(),
-		"processors: " + fmt.Sprint(runtime.GOMAXPROCS(0)), // the tests have as many
+		"processors: " + fmt.Sprint(runtime.GOMAXPROCS(0)), // the tests use as many
 		"commit: " + commit(),
 		"java: " + firstLine(output("java", "-version")),
 		"curator: " + curatorVersion(),
@@ -33,7 +33,7 @@ func facts() []string {
 	}
 }
 
-// commit also says whether files have changed since.
+// commit returns the commit, and says whether files have changed since.
 func commit() string {
 	text := output("git", "rev-parse", "--short=8", "HEAD")
 	if changed := output("git", "status", "--porcelain", "--", "*.go", "*.java", "*.py"); changed != "" && changed != unknown {
@@ -42,8 +42,8 @@ func commit() string {
 	return text
 }
 
-// zookeeperVersion is the version of the server that benchmarks find. It need not
-// be Debian's.
+// zookeeperVersion is the version of the server that benchmarks find, which need not be
+// Debian's.
 func zookeeperVersion() string {
 	d, err := zkserver.Find()
 	if err != nil || d.Version == "" {
@@ -70,8 +70,7 @@ func kazooVersion() string {
 	return output(python, "-c", "import kazoo.version; print(kazoo.version.__version__)")
 }
 
-// clientOf returns the version of a server's client. Without the server, nothing
-// is measured with it.
+// clientOf returns the version of a server's client, or none if the server is missing.
 func clientOf(server, module string) string {
 	if server == unknown {
 		return unknown
@@ -79,7 +78,7 @@ func clientOf(server, module string) string {
 	return versionFor(module)
 }
 
-// versionFor returns which version of a module the peers in Go have.
+// versionFor returns the version of a module that the peers in Go use.
 func versionFor(module string) string {
 	text, _ := os.ReadFile("internal/benchmarks/peers/go.mod") // without it, the version is unknown
 	_, rest, _ := strings.Cut(string(text), module+" ")

@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// write also writes the page when a part has failed: without what that would say.
+// write writes the page, even if a part has failed.
 func write(again string) error {
 	var failed error
 	if again != "" {

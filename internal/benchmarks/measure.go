@@ -13,16 +13,15 @@ import (
 	"time"
 )
 
-// If the environment asks for a ZooKeeper of Maven's, Curator is Maven's, too.
+// If the environment asks for ZooKeeper from Maven, Curator comes from Maven, too.
 const (
 	envMaven      = "CURATOR_ZOOKEEPER_MAVEN"
 	newestCurator = "5.9.0"
 )
 
-// measure runs the parts whose names match, one after the other, and writes what
-// they print to a file, after each of them. What others have printed before stays,
-// and also what one has printed before that fails now. But a row that was another
-// part's before is only in the new one.
+// measure runs the parts whose names match, one after the other, and after each part
+// writes its output to a file. The older output of other parts, and of parts that fail
+// now, stays. A row that has moved to another part is only in the new part.
 func measure(match *regexp.Regexp, file string) error {
 	chosen := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !match.MatchString(p.name) })
 	if len(chosen) == 0 {
@@ -49,8 +48,8 @@ func measure(match *regexp.Regexp, file string) error {
 	return errors.Join(failed...)
 }
 
-// kept writes what a part has printed that fails to a file of its own, so that its
-// other rows are not lost, and returns the words that say where.
+// kept writes the output of a failed part to a separate file, so that its rows are not
+// lost, and returns words that name the file.
 func kept(text string) string {
 	file, err := os.CreateTemp("", "benchmarks-")
 	if err != nil {
@@ -63,7 +62,7 @@ func kept(text string) string {
 	return "; what it printed is in " + file.Name()
 }
 
-// dropRows takes the rows that a text has out of all sections.
+// dropRows removes the rows of a text from all sections.
 func dropRows(printed map[string]string, text string) {
 	known := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -84,21 +83,21 @@ func nameOf(line string) string {
 	return ""
 }
 
-// joined returns the sections in their order. What is no longer measured goes.
+// joined returns the sections in order, without parts that no longer exist.
 func joined(printed map[string]string) string {
 	var all strings.Builder
 	for _, p := range parts {
-		if printed[p.name] != "" { // it was run once
+		if printed[p.name] != "" { // the part was run once
 			fmt.Fprintf(&all, "%s%s\n%s\n", start, p.name, printed[p.name])
 		}
 	}
 	return all.String()
 }
 
-// start is the start of the line before what a part has printed.
+// start is the beginning of the line before a part's output.
 const start = "part: "
 
-// sections returns what each part has printed.
+// sections returns the output of each part.
 func sections(text string) map[string]string {
 	printed := map[string]string{}
 	for _, section := range strings.Split("\n"+text, "\n"+start)[1:] {
@@ -108,10 +107,10 @@ func sections(text string) map[string]string {
 	return printed
 }
 
-var errNoRow = errors.New("it has measured nothing")
+var errNoRow = errors.New("no row was measured")
 
-// run returns what a part prints, below the facts about the machine. A part that is
-// skipped is an error: it would take the place of what was measured before.
+// run returns the output of a part, below the facts about the machine. A skipped part
+// is an error, because it would replace the earlier results.
 func run(p part) (string, error) {
 	var out bytes.Buffer
 	args := append([]string{"test", "-tags", "real", "-count=1"}, strings.Fields(p.args)...)
@@ -127,7 +126,7 @@ func run(p part) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, os.Stderr), os.Stderr
 	err := cmd.Run()
-	took := "took: " + time.Since(begin).Round(time.Second).String() // the compiler's time is in it
+	took := "took: " + time.Since(begin).Round(time.Second).String() // includes the compiler's time
 	fmt.Fprintln(os.Stderr, took)
 	fmt.Fprintln(&out, took)
 	if err == nil && !slices.ContainsFunc(strings.Split(out.String(), "\n"), func(line string) bool { return nameOf(line) != "" }) {

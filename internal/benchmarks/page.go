@@ -28,7 +28,7 @@ func page(r results) string {
 	return b.String()
 }
 
-// versions are the facts that have a version, and whose it is.
+// versions are the facts with a version, and the names of the programs.
 var versions = [][2]string{
 	{"ZooKeeper ", "zookeeper"}, {"Java Curator ", "curator"}, {"go-zookeeper ", "gozookeeper"},
 	{"kazoo ", "kazoo"}, {"etcd ", "etcd"}, {"etcd's client ", "etcdclient"}, {"Redis ", "redis"}, {"rueidis ", "rueidis"},
@@ -59,7 +59,7 @@ func partList(r results) string {
 			name += " (left out: " + left + ")"
 		}
 		names[when] = append(names[when], name)
-		took, _ := time.ParseDuration(p.facts["took"]) // 0 if nobody has noted it
+		took, _ := time.ParseDuration(p.facts["took"]) // 0 if it was not recorded
 		sum += took
 	}
 	text := ""
@@ -89,7 +89,7 @@ func fill(text string) string {
 	return b.String()
 }
 
-// table has a line for each row, and in each column what of returns.
+// table has a line for each row; the function of returns the text for each column.
 func table(first string, columns []string, rows []row, of func(metrics map[string]float64, column string) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", first, strings.Join(columns, " | "), strings.Repeat("---:|", len(columns)))
@@ -110,7 +110,7 @@ func figureOf(metrics map[string]float64, unit string) string {
 	return ""
 }
 
-// number has three figures, or all before the point.
+// number has three figures, or all figures before the point if there are more.
 func number(value float64) string {
 	switch {
 	case value >= 100:

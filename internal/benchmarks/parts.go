@@ -1,13 +1,13 @@
 package main
 
-// part is something that is measured by itself.
+// part is a group of benchmarks that is measured separately.
 type part struct {
 	name string
-	args string // what go test gets
+	args string // the arguments of go test
 }
 
-// parts are in the order of the results. The first is what aims are about, and is
-// run by itself with -measure speed.
+// parts are in the order of the results. The first part has the project's aims;
+// -measure speed runs only that part.
 var parts = []part{
 	{"speed", "./testing/interop -run ^$ -bench ^BenchmarkSpeed$ -benchtime 9x -warm 4s -timeout 60m"},
 	{"growth", "./recipes/locks -run ^TestCostDoesNotGrowWithTheCrowd$ -growth 1,10,100,1000,10000 -v -timeout 30m"},

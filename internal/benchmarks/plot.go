@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The picture, in pixels: one plot beside the other.
+// These are the sizes of the picture, in pixels: two plots side by side.
 const (
 	plotWidth, plotHeight = 330, 240
 	left, top, gap        = 60, 40, 90
@@ -35,7 +35,7 @@ text { font: 12px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; }
 `
 
 // plot returns the picture of the growth. The sizes of crowds are on a logarithmic
-// scale, and what they cost on a linear one.
+// scale, and their costs on a linear one.
 func plot(r results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, head, pictureWidth, pictureHeight)

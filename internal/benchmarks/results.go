@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// results are what a run of benchmarks has printed.
+// results are the parsed output of a run of benchmarks.
 type results struct {
 	parts []measured
 	rows  []row
 }
 
-// measured is a part, with its lines of configuration: the first of a name counts.
+// measured is a part, with its configuration lines; the first line with a name counts.
 type measured struct {
 	name  string
 	facts map[string]string
@@ -22,14 +22,14 @@ type measured struct {
 
 // row is a line of a benchmark.
 type row struct {
-	name    string // begins behind "Benchmark", and ends before the number of processors
+	name    string // without the prefix "Benchmark" and the number of processors
 	metrics map[string]float64
 }
 
 var fact = regexp.MustCompile(`^([a-z]+|left out): (.*)$`)
 
-// parse reads the format of Go's benchmarks. A line that starts like a result
-// and is none is an error, so that no row is lost.
+// parse reads the format of Go's benchmarks. A line that starts like a result but
+// cannot be parsed is an error, so that no row is lost.
 func parse(text string) (results, error) {
 	var r results
 	for line := range strings.Lines(text) {
@@ -55,8 +55,8 @@ func parse(text string) (results, error) {
 	return r, nil
 }
 
-// withoutProcessors returns the name of a row without the number of processors. Go
-// adds none if there is one: then a number at the end belongs to the name.
+// withoutProcessors returns the name of a row without the number of processors. With
+// one processor, Go adds no number: then a number at the end belongs to the name.
 func (r *results) withoutProcessors(name string) string {
 	if len(r.parts) == 0 {
 		return name
@@ -84,7 +84,7 @@ func (r *results) note(name, value string) {
 	}
 }
 
-// all returns the values of a fact that parts have, each once.
+// all returns the distinct values of a fact among all parts.
 func (r results) all(fact string) string {
 	var values []string
 	for _, p := range r.parts {
@@ -95,8 +95,7 @@ func (r results) all(fact string) string {
 	return strings.Join(values, " and ")
 }
 
-// parseMetrics reads the pairs of a value and its unit that follow the name and
-// the number of runs.
+// parseMetrics reads the pairs of value and unit after the name and the number of runs.
 func parseMetrics(fields []string) (map[string]float64, error) {
 	if len(fields)%2 != 0 {
 		return nil, fmt.Errorf("%d fields are not pairs", len(fields))

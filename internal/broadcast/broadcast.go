@@ -5,14 +5,14 @@
 //   - A slow reader delays neither the writer nor another reader.
 //   - No reader misses a value. A value stays in memory until every reader has
 //     passed it; then the garbage collector takes it.
-//   - A reader begins at the node that it holds and sees what is appended after
-//     it.
+//   - A reader begins at the node that it holds and sees the values that are appended
+//     after that node.
 package broadcast
 
 import "iter"
 
-// Node is one value in the log. It leads to the node that was appended after
-// it. All methods but Append may be called by any number of goroutines.
+// Node is one value in the log, with a link to the next node. All methods except Append
+// may be called by any number of goroutines.
 type Node[T any] struct {
 	Value T
 
@@ -20,14 +20,14 @@ type Node[T any] struct {
 	next *Node[T]
 }
 
-// New returns the first node of a log. Only a goroutine that holds this node
-// sees its value: Next and All return what was appended after it.
+// New returns the first node of a log. Only a goroutine that holds this node sees its
+// value: Next and All return later values.
 func New[T any](value T) *Node[T] {
 	return &Node[T]{Value: value, done: make(chan struct{})}
 }
 
-// Append adds a value behind n, which must be the last node, and returns the
-// new last node. Calls of Append must not run concurrently.
+// Append adds a value after n, which must be the last node, and returns the new last
+// node. Calls of Append must not run concurrently.
 func (n *Node[T]) Append(value T) *Node[T] {
 	n.next = New(value)
 	close(n.done)
@@ -40,10 +40,10 @@ func (n *Node[T]) Done() <-chan struct{} { return n.done }
 // Next returns the node after n. It may be called once Done is closed.
 func (n *Node[T]) Next() *Node[T] { return n.next }
 
-// All returns the values after n, and waits for those to come. The sequence
-// ends when one of the two channels is closed, after every value that was
-// appended before. A nil channel never ends it. The values in first come before
-// the others, and only this reader sees them.
+// All returns the values after n, and waits for those to come. The sequence ends when
+// one of the two channels is closed, after every value that was appended before. A nil
+// channel never ends it. The values in first come before all other values, and only
+// this reader sees them.
 func (n *Node[T]) All(end, other <-chan struct{}, first ...T) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, v := range first {

@@ -53,8 +53,8 @@ func plain(text string) string {
 	return b.String()
 }
 
-// goFolders returns the folders that hold Go files, but for hidden ones and
-// those named testdata.
+// goFolders returns the folders that hold Go files, except hidden folders and folders
+// named testdata.
 func goFolders(tree fs.FS) (folders []string, err error) {
 	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -74,10 +74,9 @@ func isSkipped(folder string) bool {
 	return strings.HasPrefix(folder, ".") || folder == "testdata"
 }
 
-// Links checks that each relative link of a document in a tree leads to a file
-// or a folder of the tree, and its fragment to a heading of that file. The
-// sources of pictures in HTML count, too, and each picture must say in words
-// what it shows.
+// Links checks that each relative link of a document in a tree leads to a file or a
+// folder of the tree, and its fragment to a heading of that file. The sources of
+// pictures in HTML count, too, and each picture must have a text in words.
 func Links(tree fs.FS, document string) error {
 	text, err := fs.ReadFile(tree, document)
 	if err != nil {

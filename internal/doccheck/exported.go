@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Exported returns the exported names of each public package, by its folder:
-// functions, types, methods of exported types, constants and variables, as
-// users see them in its documentation. Fields, and the methods of interfaces,
-// are parts of their types and do not count. A folder below one that is named
-// internal, cmd or examples has no public package, and tests export nothing.
+// Exported returns the exported names of each public package, by its folder: functions,
+// types, methods of exported types, constants and variables, as users see them in its
+// documentation. Fields, and the methods of interfaces, are parts of their types and do
+// not count. A folder below internal, cmd or examples has no public package, and tests
+// export nothing.
 func (c *Code) Exported() map[string][]string {
 	all := map[string][]string{}
 	for _, f := range c.files {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Names checks what a document of the tree has in code font:
+// Names checks the text in code font in a document of the tree:
 //
 //   - A file, such as `loop.go` or `seat/look.go`, exists. The beginning of
 //     its path may be missing.
@@ -20,9 +20,9 @@ import (
 //   - A name that is the text of a link, as in [`seat.Lock.Acquire`](lock.go), is
 //     declared in that file, or in that folder.
 //
-// The packages of other modules that the document may name are foreign. Names
-// of any other package that the tree does not have are errors. Code that has
-// another form, and blocks of code, are not looked at.
+// The argument foreign lists the packages of other modules that the document may name.
+// Names of any other package that the tree does not have are errors. Names ignores code
+// of other forms, and blocks of code.
 func (c *Code) Names(document string, foreign ...string) error {
 	text, err := fs.ReadFile(c.tree, document)
 	if err != nil {
@@ -51,16 +51,16 @@ var (
 	codeName = regexp.MustCompile(`^([a-z]\w*)\.([A-Za-z]\w*(?:\.[A-Za-z]\w*)?)(?:\(\))?$`)
 )
 
-// names is what the tree has to name.
+// names are the names that the tree has.
 type names struct {
 	folder   string // the document's folder
 	paths    []string
-	packages map[string]map[string]bool // what each package, folder and file declares
+	packages map[string]map[string]bool // the declarations of each package, folder and file
 	tests    map[string]bool
 	foreign  []string
 }
 
-// wrong returns what is wrong with a text in code font, or an empty text.
+// wrong returns the problem with a text in code font, or an empty text.
 func (n names) wrong(text, target string) string {
 	if fileName.MatchString(text) {
 		if !slices.ContainsFunc(n.paths, func(p string) bool { return p == text || strings.HasSuffix(p, "/"+text) }) {

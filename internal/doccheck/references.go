@@ -18,7 +18,7 @@ type Code struct {
 	files []source
 }
 
-// Read reads the Go files of a tree, but not below folders that are hidden, or
+// Read reads the Go files of a tree, except files below hidden folders and folders
 // named testdata.
 func Read(tree fs.FS) (*Code, error) {
 	files, err := parseAll(tree)
@@ -28,11 +28,11 @@ func Read(tree fs.FS) (*Code, error) {
 	return &Code{tree, files}, nil
 }
 
-// References checks what the comments of the Go files say of the packages:
-// "locks.Lease" and "locks.Lease.Release" must be exported names of package
-// locks, and "package recipes/locks" must have some. A package is known by its
-// name, so that comments can say it as code does. Names of packages that are not
-// in the tree, or below cmd, are not looked at.
+// References checks the names of packages and their members in the comments of the Go
+// files: "locks.Lease" and "locks.Lease.Release" must be exported names of package
+// locks, and "package recipes/locks" must export names. As in code, comments refer to a
+// package by its name. References ignores packages that are not in the tree, or below
+// cmd.
 func (c *Code) References() error {
 	packages := exports(c.files)
 	var problems []error
@@ -86,10 +86,10 @@ func parseAll(tree fs.FS) (files []source, err error) {
 	return files, nil
 }
 
-// exports returns the exported names of all packages: "New", and "Lease.Release"
-// for methods and fields. Two packages of one name are taken for one, and each is
-// known by its folder, too. A package below contrib is known by its folder alone,
-// because it has the name of the library for which it is made.
+// exports returns the exported names of all packages: "New", and "Lease.Release" for
+// methods and fields. Two packages with the same name count as one; each can also be
+// named by its folder. A package below contrib can only be named by its folder, because
+// it has the same name as the library for which it is made.
 func exports(files []source) map[string]map[string]bool {
 	packages := map[string]map[string]bool{}
 	for _, f := range files {
@@ -111,7 +111,7 @@ func exports(files []source) map[string]map[string]bool {
 	return packages
 }
 
-// declared returns what a file declares, and the fields and methods of its types.
+// declared returns the declarations of a file, and the fields and methods of its types.
 func declared(f *ast.File) (names []string) {
 	names = topLevel(f)
 	for _, spec := range typeSpecs(f) {
@@ -204,7 +204,7 @@ var (
 	packageByName = regexp.MustCompile(`\bpackage ([a-z]\w*(?:/\w+)*)`)
 )
 
-// wrongReferences returns what a comment names, and does not exist.
+// wrongReferences returns the names in a comment that do not exist.
 func wrongReferences(text string, packages map[string]map[string]bool) (problems []string) {
 	for _, match := range reference.FindAllStringSubmatch(text, -1) {
 		if names, known := packages[match[1]]; known && !names[match[2]] {

@@ -1,4 +1,4 @@
-// Package exampletest has what the testable examples of several packages share.
+// Package exampletest has helpers that the testable examples of several packages share.
 // Only tests import it.
 package exampletest
 
@@ -10,9 +10,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Connect returns a connected client of a server in this process. A service
-// would name its ensemble instead: framework.New("zk1:2181,zk2:2181,zk3:2181").
-// The function done closes both.
+// Connect returns a client that is connected to a server in this process. A service
+// would name its ensemble instead: framework.New("zk1:2181,zk2:2181,zk3:2181"). The
+// function done closes both.
 func Connect(opts ...framework.Option) (client *framework.Client, srv *zktest.Server, done func()) {
 	srv, err := zktest.Run()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Actor is a program with a client of its own, on a machine of its own.
+// Actor is a program with its own client on its own machine.
 type Actor struct {
 	world  *World
 	name   string
@@ -24,29 +24,28 @@ type Actor struct {
 
 	mu      sync.Mutex
 	calls   []*call
-	touched bool      // the search has done something to it that may end a lease
-	expired []int64   // its sessions that have expired without a warning
-	closing time.Time // Close of its client was called then; zero before
-	closed  time.Time // Close has returned then; zero before
+	touched bool      // the search has caused a fault that may end a lease
+	expired []int64   // the actor's sessions that have expired without a warning
+	closing time.Time // when Close of its client was called; zero before
+	closed  time.Time // when Close returned; zero before
 	meets   []meeting // faults of the natural course
-	history hash      // what it has been sent, and when
+	history hash      // the messages that the actor has received, and when
 }
 
-// call is what an actor does under a context that the search may end.
+// call is a call by an actor under a context that the search may end.
 type call struct {
 	name  string
 	end   context.CancelCauseFunc
-	grace time.Duration // how long it may go on after that
+	grace time.Duration // how long the call may continue after its context has ended
 	begun time.Time
-	cause error     // not nil when the search has ended it
-	ended time.Time // the search has ended it then
+	cause error     // not nil when the search has ended the context
+	ended time.Time // when the search ended the context
 }
 
-// Actor adds an actor. Its client is connected before any actor begins to play.
-// All begin at once, in the order in which they were added, each in a goroutine
-// of its own. The run is over when all of them have returned; each should leave
-// nothing behind. The search closes the client: at the end, and as a move also at
-// any time before.
+// Actor adds an actor. Its client is connected before any actor begins to play. All
+// actors begin at the same time, in the order in which they were added, each in its own
+// goroutine. The run is over when all actors have returned; each should leave nothing
+// behind. The search closes the client at the end or, as a move, at any earlier time.
 func (w *World) Actor(name string, play func(a *Actor)) {
 	w.actors = append(w.actors, &Actor{world: w, name: name, play: play, done: make(chan struct{})})
 }
@@ -57,16 +56,16 @@ func (a *Actor) Name() string { return a.name }
 // Client returns the client of the actor.
 func (a *Actor) Client() *framework.Client { return a.client }
 
-// Call calls do under a context that the search may end. Then do has to return
-// at once, without a message or time, and its error, if there is one, has to
-// match the cause. It also has to return at once when the client was closed. Call
-// returns what do returns.
+// Call calls do under a context that the search may end. Then do must return at once,
+// without a message and without time passing, and its error, if any, must match the
+// cause. It must also return at once when the client was closed. Call returns the
+// result of do.
 func (a *Actor) Call(name string, do func(ctx context.Context) error) error {
 	return a.CallWithin(name, 0, do)
 }
 
-// CallWithin is Call for what does not return at once when its context ends, but
-// within some time.
+// CallWithin is Call for a function that returns within some time after the end of its
+// context.
 func (a *Actor) CallWithin(name string, grace time.Duration, do func(ctx context.Context) error) error {
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
@@ -78,7 +77,7 @@ func (a *Actor) CallWithin(name string, grace time.Duration, do func(ctx context
 	a.mu.Lock()
 	cause, late := c.cause, c.cause != nil && time.Since(c.ended) > c.grace
 	if !a.closing.IsZero() && errors.Is(err, framework.ErrClosed) {
-		cause = nil // the close is a reason as well
+		cause = nil // the close is also a valid reason
 	}
 	a.calls = slices.DeleteFunc(a.calls, func(o *call) bool { return o == c })
 	a.mu.Unlock()
@@ -99,8 +98,8 @@ func outcome(err error) string {
 	return canonical(err.Error())
 }
 
-// Pause is a place at which the actor takes its time. It goes on as if a message
-// had to arrive, so that others may do much before that.
+// Pause is a point at which the actor takes its time. The actor continues as if a
+// message had arrived, so other actors may do much before that.
 func (a *Actor) Pause(what string) {
 	on := make(chan struct{})
 	a.world.queue.add(&item{actor: a, text: a.name + " " + what, lane: lane{actor: a}, arrive: func() { close(on) }})
@@ -190,7 +189,7 @@ func (a *Actor) awaits() (names []string) {
 	return names
 }
 
-// disturb notes that something happens to the actor that may end a lease.
+// disturb notes an event that may end a lease of the actor.
 func (a *Actor) disturb() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -230,8 +229,8 @@ func (a *Actor) HasExpired(session int64) bool {
 // warning.
 func (a *Actor) isUnwarned() bool { return a.HasExpired(a.session()) }
 
-// Expiries returns how often the search has made a session of the actor expire
-// without a warning. The actor hears of that only later.
+// Expiries returns how often the search has made a session of the actor expire without
+// a warning. The actor learns of that only later.
 func (a *Actor) Expiries() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

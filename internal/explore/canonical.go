@@ -8,10 +8,10 @@ import (
 )
 
 // randomName matches the identifiers that recipes draw at random, and that must not
-// make two runs look different: UUIDs, and what rand.Text of crypto/rand makes.
+// make two runs look different: UUIDs, and texts of rand.Text in crypto/rand.
 var randomName = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[A-Z2-7]{26}|[a-z2-7]{26}`)
 
-// canonical returns a text without what is random in it.
+// canonical returns a text without its random parts.
 func canonical(text string) string { return randomName.ReplaceAllString(text, "*") }
 
 // describe names a message.
@@ -19,7 +19,7 @@ func describe(who string, m *zktest.Message) string {
 	path := canonical(m.Request.Path)
 	switch {
 	case m.Event != "":
-		return fmt.Sprintf("%s hears of %s %s", who, m.Event, path)
+		return fmt.Sprintf("%s receives %s %s", who, m.Event, path)
 	case m.Answer && m.Request.Err != 0:
 		return fmt.Sprintf("%s has its answer to %v %s: %v", who, m.Request.Op, path, m.Request.Err)
 	case m.Answer:

@@ -9,14 +9,14 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// anyReason is a cause that matches every error which is an answer to somebody.
-// A library that asks an error what it is, and not where it comes from, takes it
-// for one.
+// anyReason is a cause that matches every error of a server's answer. A library that
+// checks what an error is, and not where the error comes from, takes anyReason for an
+// answer.
 type anyReason struct{}
 
 var anything error = anyReason{}
 
-func (anyReason) Error() string { return "the search has ended it for any reason" }
+func (anyReason) Error() string { return "the search has ended the context for any reason" }
 
 func (anyReason) Unwrap() []error {
 	return []error{

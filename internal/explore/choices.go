@@ -12,11 +12,11 @@ type deviation struct {
 	Move int // counted from 1
 }
 
-// choices are the deviations of a run, in the order of their steps. Every other
-// move is the natural one.
+// choices are the deviations of a run, in the order of their steps. At every other
+// step, the run makes the natural move.
 type choices []deviation
 
-// String writes choices as Replay takes them.
+// String writes choices in the form of Replay's arguments.
 func (c choices) String() string {
 	var texts []string
 	for _, d := range c {
@@ -25,16 +25,16 @@ func (c choices) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// choicesOf reads what String has written.
+// choicesOf parses the form of String.
 func choicesOf(numbers []int) (choices, error) {
 	if len(numbers)%2 != 0 {
-		return nil, fmt.Errorf("explore: %d numbers, which are no pairs", len(numbers))
+		return nil, fmt.Errorf("explore: %d numbers do not form pairs", len(numbers))
 	}
 	var c choices
 	for i := 0; i < len(numbers); i += 2 {
 		d := deviation{numbers[i], numbers[i+1]}
 		if d.Step < 0 || d.Move < 1 || len(c) > 0 && c[len(c)-1].Step >= d.Step {
-			return nil, fmt.Errorf("explore: step %d with move %d does not come after the others", d.Step, d.Move)
+			return nil, fmt.Errorf("explore: step %d with move %d is out of order", d.Step, d.Move)
 		}
 		c = append(c, d)
 	}

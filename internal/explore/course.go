@@ -6,22 +6,22 @@ import (
 	"sync"
 )
 
-// step is a place of a run at which there was a choice.
+// step is a point of a run at which there was a choice.
 type step struct {
-	Moves int  // how many there were, the natural one included
+	Moves int  // the number of moves, including the natural one
 	State hash // the state before the move
 }
 
-// course is what happens in a run: which moves are made, and what comes of it.
+// course is the course of a run: its moves and their outcome.
 type course struct {
 	choices choices      // the deviations to make
-	tell    func(string) // nil, or it hears each line of the story
+	tell    func(string) // receives each line of the story; may be nil
 
 	mu       sync.Mutex
 	steps    []step
 	story    []string
 	failures []string
-	over     bool // nothing fails any more
+	over     bool // further failures are ignored
 }
 
 // maxStory bounds the story of a run that does not come to rest.
@@ -54,8 +54,8 @@ func (c *course) fail(format string, args ...any) {
 	}
 }
 
-// end says that what follows is no failure of its own if the run has failed: all that
-// was under way arrives at once then, and no check looks at the tree in between.
+// end stops counting failures if the run has failed: everything under way then arrives
+// at once, and no check reads the tree in between.
 func (c *course) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

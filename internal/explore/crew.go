@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// order is what a worker is asked to play.
+// order asks a worker to play a run.
 type order struct {
 	Choices choices
-	Tell    bool // print the story as it goes
+	Tell    bool // print each line of the story at once
 	Longest time.Duration
 }
 
-// crew is the workers of a search.
+// crew has the workers of a search.
 type crew struct {
 	test       string
 	longestRun time.Duration
-	idle       chan *worker // nil for one that has to be started
+	idle       chan *worker // nil for a worker that is not started yet
 }
 
 func newCrew(t *testing.T, workers int) *crew {
@@ -37,8 +37,8 @@ func (c *crew) close() {
 	}
 }
 
-// each plays n runs, in their order, as long as goOn reports true. It reports
-// whether it has played all.
+// each plays n runs in order, as long as goOn returns true. It reports whether it has
+// played all runs.
 func (c *crew) each(n int, goOn func() bool, run func(i int) choices, then func(i int, r result)) bool {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -64,8 +64,8 @@ func (c *crew) playOne(run choices) result {
 	return r
 }
 
-// play lets a worker play a run, and returns the worker for the next one: nil
-// if the run has failed, and may have left something behind.
+// play lets a worker play a run, and returns the worker for the next run, or nil if the
+// run has failed and may have left something behind.
 func (c *crew) play(w *worker, run choices) (result, *worker) {
 	o := order{Choices: run}
 	r, w, err := c.order(w, o)
@@ -92,8 +92,8 @@ func (c *crew) order(w *worker, o order) (result, *worker, error) {
 	return r, w, err
 }
 
-// tell plays a run again that has ended its process, and with it its story: now
-// the worker tells each line of it at once.
+// tell repeats a run that has ended its process and lost its story: this time, the
+// worker prints each line at once.
 func (c *crew) tell(o order, err error) result {
 	o.Tell = true
 	_, w, _ := c.order(nil, o)
@@ -105,8 +105,7 @@ func (c *crew) tell(o order, err error) result {
 	return r
 }
 
-// workFor plays what it is asked to, until nobody asks any more, if the process
-// is a worker of the test.
+// If the process is a worker of the test, workFor plays runs until the orders end.
 func workFor(t *testing.T, s Scenario) (isWorker bool) {
 	if os.Getenv(workerOf) != t.Name() {
 		return false
@@ -119,7 +118,7 @@ func workFor(t *testing.T, s Scenario) (isWorker bool) {
 		}
 		r := run(t, s, o.Choices, tell)
 		tooLong.Stop()
-		if answer(os.Stdout, r) != nil || r.Failure != "" { // a run that has failed may have left something behind
+		if answer(os.Stdout, r) != nil || r.Failure != "" { // a failed run may have left something behind
 			break
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Cut breaks the connection of the actor. An actor may call it itself, so that
-// it is a part of the natural course, and the search begins with what follows.
-// The same goes for the other methods of this file.
+// Cut breaks the connection of the actor. An actor may call Cut itself, so that the cut
+// is part of the natural course and the search begins after it. The same applies to the
+// other methods in this file.
 func (a *Actor) Cut() {
 	a.disturb()
 	a.world.handle(a).Cut()
@@ -23,17 +23,17 @@ func (a *Actor) LoseSession() {
 	a.host.LoseSessions()
 }
 
-// Expire makes the session of the actor expire. The actor hears of that later.
+// Expire makes the session of the actor expire. The actor learns of that later.
 func (a *Actor) Expire() {
 	a.disturb()
-	if a.world.handle(a).Expire() { // else there is no session, or no leader to end it
+	if a.world.handle(a).Expire() { // otherwise there is no session, or no leader to end it
 		a.noteExpiry()
 	}
 }
 
-// GiveUpSession cuts the actor off until its client has given its session up. The
-// servers still have the session then, and the nodes of it. It does not wait: the
-// goroutine that heals the network ends with that, or with the client.
+// GiveUpSession cuts the actor off until its client has given up its session. The
+// servers then still have the session and its nodes. GiveUpSession does not wait: a
+// goroutine heals the network, and ends after that or with the client.
 func (a *Actor) GiveUpSession() {
 	if a.client.State() == state.Lost {
 		return
@@ -51,30 +51,29 @@ func (a *Actor) GiveUpSession() {
 	}()
 }
 
-// ReplaceSession lets the client of the actor have another session when it connects
-// for the next time. The servers have the old one until its timeout, and carry out
-// what they still get of it.
+// ReplaceSession gives the client of the actor a new session with its next connection.
+// The servers keep the old session until its timeout, and carry out late requests of
+// that session.
 func (a *Actor) ReplaceSession() {
 	a.disturb()
 	a.world.handle(a).Replace()
 }
 
-// Meets lets the next request of that kind meet that fault in the natural course,
-// where it would arrive. So a search with few deviations begins where a reply is
-// lost, say.
+// Meets makes the next request of that kind run into the fault in the natural course.
+// So a search with few deviations can begin at a lost reply, for example.
 func (a *Actor) Meets(op zktest.Op, fault zktest.Action) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.meets = append(a.meets, meeting{op, fault})
 }
 
-// meeting is a request, and the fault that it meets.
+// meeting is a kind of request and its fault.
 type meeting struct {
 	op    zktest.Op
 	fault zktest.Action
 }
 
-// meet returns the fault that a request meets, and whether there is one.
+// meet returns the fault for a request, and whether there is one.
 func (a *Actor) meet(op zktest.Op) (fault zktest.Action, meets bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,8 +86,8 @@ func (a *Actor) meet(op zktest.Op) (fault zktest.Action, meets bool) {
 	return fault, true
 }
 
-// Close closes the client of the actor. It does not wait for that: a goroutine
-// does, which ends with framework.Client.Close.
+// Close closes the client of the actor, without waiting: a goroutine calls
+// framework.Client.Close.
 func (a *Actor) Close() {
 	a.mu.Lock()
 	second := !a.closing.IsZero()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// faults are what is wrong with the servers for a while.
+// faults are the temporary faults of the servers.
 type faults struct {
 	repairs []repair
 }
@@ -21,8 +21,8 @@ func (w *World) during(d time.Duration, begin, end func()) {
 	w.faults.repairs = append(w.faults.repairs, repair{time.Now().Add(d), end})
 }
 
-// repairDue ends the faults whose time is over. It returns how long the next one
-// goes on, at most as long as a limit.
+// repairDue ends the faults whose time is over. It returns how long the next fault
+// lasts, but at most limit.
 func (w *World) repairDue(limit time.Duration) time.Duration {
 	var open []repair
 	for _, r := range w.faults.repairs {
@@ -48,8 +48,7 @@ func (w *World) repairAll() {
 	}
 }
 
-// memberMoves are what may happen to the members of an ensemble. Each disturbs
-// everybody.
+// memberMoves are the faults of an ensemble's members. Each fault disturbs all actors.
 func (w *World) memberMoves() []move {
 	if w.ensemble == nil || len(w.faults.repairs) > 0 {
 		return nil

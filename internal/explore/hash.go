@@ -8,7 +8,7 @@ const (
 	fnvPrime  hash = 1099511628211
 )
 
-// add makes the text part of the hash.
+// add adds a text to the hash.
 func (h *hash) add(text string) {
 	if *h == 0 {
 		*h = fnvOffset

@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// checkLeft looks for what the actors have left at the servers. Their clients are
-// open, but for those that the search has closed.
+// checkLeft searches the servers for nodes, watches and sessions that the actors have
+// left behind. Clients are open, except the clients that the search has closed.
 func (w *World) checkLeft() {
 	w.checkSessions()
 	open := w.openSessions()
@@ -30,7 +30,7 @@ func (w *World) mayStay(path string) bool {
 	return slices.ContainsFunc(w.stays, func(stays string) bool { return strings.HasPrefix(path+"/", stays+"/") })
 }
 
-// checkSessions looks for sessions that are of no client any more.
+// checkSessions searches for sessions that no longer belong to a client.
 func (w *World) checkSessions() {
 	open := w.openSessions()
 	left := slices.DeleteFunc(w.ahead().Sessions(), func(s zktest.SessionInfo) bool { return slices.Contains(open, s.ID) })

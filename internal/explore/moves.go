@@ -14,18 +14,18 @@ type move struct {
 	text string
 	do   func()
 
-	orders bool // it changes the order of what is under way, and nothing else
+	orders bool // the move only changes the order of events under way
 }
 
-// shortWait is how long something is held back, or is out of order. It is longer
-// than any pause between two attempts, and shorter than a session.
+// shortWait is how long a move delays a message, or a server is out of order. It is
+// longer than any pause between two attempts, and shorter than a session.
 const shortWait = time.Second
 
 // removeWatches is the number of that request.
 const removeWatches zktest.Op = 18
 
-// moves returns what may happen next, the natural move first. It is nil when
-// nothing is under way.
+// moves returns the possible moves, the natural move first. It returns nil if nothing
+// is under way.
 func (w *World) moves() []move {
 	ready := w.queue.ready()
 	head := headOf(ready)
@@ -39,7 +39,7 @@ func (w *World) moves() []move {
 		}
 		wait := shortWait
 		if head.message == nil {
-			wait = 2 * w.timeout // an actor that works for longer than its session may last
+			wait = 2 * w.timeout // longer than a session, for an actor that works longer than its session may last
 		}
 		moves = append(moves,
 			move{"when nothing else is under way: " + head.text, func() { head.held = true }, true},
@@ -79,8 +79,8 @@ func (w *World) quietMoves() []move {
 	return slices.Concat(moves, w.memberMoves(), lingers, ends)
 }
 
-// faultsOf are what may go wrong with a message. A cut before a request is a lost
-// request, and one before an answer is a lost answer: so it is not there twice.
+// faultsOf are the possible faults of a message. A cut before a request loses the
+// request, and a cut before an answer loses the answer, so neither is listed twice.
 func (w *World) faultsOf(i *item) []move {
 	if i.message == nil {
 		return nil
@@ -104,15 +104,16 @@ func (w *World) faultsOf(i *item) []move {
 		with("into a black hole", zktest.Blackhole()),
 	}
 	if i.message.Request.Op != zktest.OpConnect {
-		// No correct server gives a client another session without a word, so that
-		// "untold" in a story says that ZooKeeper may not be able to play it.
+		// No correct server silently gives a client another session. So "untold" in a
+		// story means that ZooKeeper itself may not be able to behave so.
 		session := w.handle(i.actor)
 		replace := zktest.Call(func(zktest.Request) { session.Replace() })
 		moves = append(moves,
 			with("late, and its client has another session, untold", zktest.All(replace, zktest.HoldRequest(shortWait/2))),
 			with("its answer is lost, and its client has another session, untold", zktest.All(replace, zktest.DropReply())))
 	}
-	// A watch that a server does not take back stays, and nobody can do more.
+	// If a server does not remove a watch, the watch stays, and the client cannot help
+	// that.
 	if op := i.message.Request.Op; op != zktest.OpConnect && op != removeWatches {
 		moves = append(moves, with("throttled", zktest.Fail(zktest.ErrThrottled)))
 	}
@@ -124,7 +125,7 @@ func cutMove(a *Actor) move { return move{text: a.name + " is cut", do: a.Cut} }
 // sessionMoves are the two ways in which an actor loses its session.
 func sessionMoves(a *Actor) []move {
 	if a.Closed() {
-		return nil // it has none
+		return nil // the actor has no session
 	}
 	return []move{
 		{text: a.name + " is cut off until its session has expired", do: a.LoseSession},
@@ -148,8 +149,8 @@ func closeMove(a *Actor) []move {
 	return []move{{text: a.name + " closes its client", do: a.Close}}
 }
 
-// giveUpMoves end the contexts of an actor's calls. They are moves before one of
-// its own messages only: it would notice nothing else meanwhile.
+// giveUpMoves end the contexts of an actor's calls. These moves exist only before one
+// of the actor's own messages, because the actor would notice nothing else meanwhile.
 func giveUpMoves(a *Actor) []move {
 	var moves []move
 	for _, c := range a.endable() {
@@ -163,7 +164,7 @@ func giveUpMoves(a *Actor) []move {
 // arrive lets the item arrive.
 func (w *World) arrive(i *item) {
 	w.queue.take(i)
-	if i.message != nil && isRequest(i.message) { // its place among those of others counts
+	if i.message != nil && isRequest(i.message) { // its place among the requests of other actors counts
 		w.remember(i.text)
 		if fault, meets := i.actor.meet(i.message.Request.Op); meets {
 			i.actor.disturb()
@@ -188,7 +189,7 @@ func (w *World) handle(a *Actor) *zktest.Session {
 	return w.server.Session(a.session())
 }
 
-// remember makes what has happened to the servers, now, part of the state.
+// remember adds an event at the servers, with its time, to the state.
 func (w *World) remember(text string) {
 	w.history.add(text)
 	w.history.addUint(uint64(time.Now().UnixNano()))

@@ -9,21 +9,22 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// item is something that is under way: a message, or an actor that pauses.
+// item is an event under way: a message, or an actor that pauses.
 type item struct {
 	actor   *Actor
 	message *zktest.Message // nil for a pause
 	text    string
 	lane    lane
-	seq     int // its number among all that have come, and so in its lane
+	seq     int // its number among all items, and so in its lane
 	order   int // its place in the queue; 0 before it has one
 	arrive  func()
 
-	held  bool      // it waits until nothing else is under way
-	until time.Time // it waits until then, too; zero for no time
+	held  bool      // the item waits until nothing else is under way
+	until time.Time // the item also waits until this time, unless zero
 }
 
-// lane is what keeps its order: one direction of a connection, or an actor.
+// lane is a source whose items keep their order: one direction of a connection, or an
+// actor.
 type lane struct {
 	actor    *Actor
 	member   int
@@ -50,14 +51,14 @@ func (i *item) stalled() bool { return time.Now().Before(i.until) }
 
 func (i *item) lost() bool { return i.message != nil && i.message.Lost() }
 
-// queue is all that is under way.
+// queue has all items under way.
 type queue struct {
 	mu    sync.Mutex
 	free  bool // everything arrives at once
 	items []*item
 	seq   int
 	next  int           // order of the next item
-	wake  chan struct{} // capacity 1: an item has come
+	wake  chan struct{} // capacity 1: an item was added
 }
 
 // add lets an item wait for its move. It may be called from any goroutine.
@@ -77,7 +78,7 @@ func (q *queue) add(i *item) {
 	q.signal()
 }
 
-// signal ends a wait for something to come.
+// signal ends a wait for an item.
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
@@ -85,8 +86,7 @@ func (q *queue) signal() {
 	}
 }
 
-// nextDue returns how long the item that is held back the shortest has to wait,
-// at most as long as a limit.
+// nextDue returns the shortest wait of a delayed item, but at most limit.
 func (q *queue) nextDue(limit time.Duration) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,7 +98,7 @@ func (q *queue) nextDue(limit time.Duration) time.Duration {
 	return limit
 }
 
-// release lets all that is under way arrive, and from now on everything at once.
+// release lets all items arrive, and all later items at once.
 func (q *queue) release() {
 	q.mu.Lock()
 	q.free = true
@@ -110,9 +110,8 @@ func (q *queue) release() {
 	}
 }
 
-// settle gives what has come since the last time its place in the queue. What
-// has come at once is put into an order that does not depend on the scheduler of
-// goroutines.
+// settle queues the items that were added since the last call. Their order does not
+// depend on the scheduler of goroutines.
 func (q *queue) settle() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -155,7 +154,7 @@ func (q *queue) take(i *item) {
 	q.items = slices.DeleteFunc(q.items, func(o *item) bool { return o == i })
 }
 
-// postpone puts an item behind all others.
+// postpone moves an item to the end of the queue.
 func (q *queue) postpone(i *item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,7 +164,7 @@ func (q *queue) postpone(i *item) {
 	i.order = q.next
 }
 
-// texts names all that is under way, in its order.
+// texts names all items in order.
 func (q *queue) texts(each func(string)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

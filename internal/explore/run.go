@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// patience is how long the actors may wait, in virtual time, while nothing
-	// new goes wrong.
+	// patience is how long the actors may wait, in virtual time, without a new fault.
 	patience = 2 * time.Minute
 
 	// maxSteps bounds a run that does not come to rest.
@@ -24,14 +23,14 @@ const (
 	defaultTimeout = 6 * time.Second
 )
 
-// result is what has come of a run.
+// result is the outcome of a run.
 type result struct {
 	Steps   []step
 	Failure string   // "" if there is none
 	Story   []string // nil without a failure
 }
 
-// lacks returns the choices that there were not in the run.
+// lacks returns the choices that did not exist in the run.
 func (r result) lacks(c choices) (lacking choices) {
 	for _, d := range c {
 		if d.Step >= len(r.Steps) || d.Move >= r.Steps[d.Step].Moves {
@@ -41,13 +40,13 @@ func (r result) lacks(c choices) (lacking choices) {
 	return lacking
 }
 
-// run plays a scenario once, with these deviations. tell, unless it is nil, hears
-// each line of the story at once.
+// run plays a scenario once, with these deviations. tell, unless nil, receives each
+// line of the story at once.
 func run(t *testing.T, s Scenario, c choices, tell func(string)) (r result) {
 	w := &World{timeout: defaultTimeout}
 	w.course.choices, w.course.tell = c, tell
 	defer func() {
-		if p := recover(); p != nil { // the bubble says that goroutines are left
+		if p := recover(); p != nil { // the bubble panics if goroutines are left
 			w.course.fail("%v", p)
 			w.course.note(bubbledGoroutines())
 		}
@@ -145,7 +144,7 @@ func (w *World) address(i int) string {
 	return strings.Join(slices.Concat(all[i:], all[:i]), ",")
 }
 
-// schedule is what zktest calls for each message.
+// zktest calls schedule for each message.
 func (w *World) schedule(m *zktest.Message) {
 	i := slices.IndexFunc(w.actors, func(a *Actor) bool { return a.host == m.Host })
 	if i < 0 || m.Request.Op == zktest.OpPing {
@@ -202,11 +201,11 @@ func (w *World) explore() {
 	}
 }
 
-// pass lets time pass until something is under way, or comes to its end.
+// pass lets time pass until an item is under way, or a fault ends.
 func (w *World) pass() {
 	limit := w.queue.nextDue(w.repairDue(patience + time.Second))
 	select {
-	case <-w.queue.wake: // an old one
+	case <-w.queue.wake: // an old signal
 	default:
 	}
 	after := time.NewTimer(limit)
@@ -217,7 +216,7 @@ func (w *World) pass() {
 	}
 }
 
-// check looks at what must be true at any time.
+// check checks the conditions that must hold at any time.
 func (w *World) check() {
 	for _, s := range w.sections {
 		s.check()
@@ -238,7 +237,7 @@ func (w *World) allDone() bool {
 	return !slices.ContainsFunc(w.actors, func(a *Actor) bool { return !a.isDone() })
 }
 
-// stuck names the actors that have not come to their end.
+// stuck names the actors that have not finished.
 func (w *World) stuck() string {
 	var who []string
 	for _, a := range w.actors {
@@ -249,8 +248,8 @@ func (w *World) stuck() string {
 	return "still waiting after " + patience.String() + ": " + strings.Join(who, ", ")
 }
 
-// state names where the run is: what each actor has been sent, what is under
-// way, and the time.
+// state identifies the state of the run: the messages that each actor has received, the
+// items under way, and the time.
 func (w *World) state() hash {
 	var h hash
 	h.addUint(uint64(time.Now().UnixNano()))
@@ -270,17 +269,17 @@ func (w *World) state() hash {
 	return h
 }
 
-// settle ends all faults, gives everybody time, and looks at what is left.
+// settle ends all faults, gives all actors time, and checks what is left behind.
 func (w *World) settle() {
 	w.course.end()
 	w.repairAll()
 	w.queue.release()
 	for _, a := range w.actors {
-		for _, c := range a.endable() { // a run that has failed leaves some
+		for _, c := range a.endable() { // a failed run leaves calls
 			a.endCall(c, context.Canceled)
 		}
 	}
-	<-time.After(3 * w.timeout) // what is left to a lost session is gone by then
+	<-time.After(3 * w.timeout) // by then, the nodes of lost sessions are gone
 	synctest.Wait()
 	if w.course.failed() {
 		return
@@ -294,7 +293,7 @@ func (w *World) settle() {
 	w.checkLeft()
 }
 
-// tree is the nodes on the server, or on that one of several that is ahead.
+// tree returns the nodes on the server, or on the most advanced of several servers.
 func (w *World) tree() Tree {
 	tree := Tree{}
 	for _, n := range w.ahead().Tree() {
@@ -303,7 +302,7 @@ func (w *World) tree() Tree {
 	return tree
 }
 
-// ahead returns the server that knows most.
+// ahead returns the server with the newest transaction.
 func (w *World) ahead() *zktest.Server {
 	return slices.MaxFunc(w.servers(), func(a, b *zktest.Server) int { return cmp.Compare(a.Zxid(), b.Zxid()) })
 }
@@ -319,13 +318,13 @@ func (w *World) servers() (all []*zktest.Server) {
 	return all
 }
 
-// close ends the clients and the servers, and looks at what is left.
+// close closes the clients and the servers, and checks what is left behind.
 func (w *World) close() {
 	w.queue.release()
 	for _, a := range w.actors {
 		if a.client != nil {
 			a.Close()
-			_ = a.client.Close() // it waits for the first one
+			_ = a.client.Close() // waits for the first Close
 		}
 	}
 	synctest.Wait()

@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// Limits say how far a search goes. It ends with the first of them that it
-// reaches.
+// Limits bound a search, which ends at the first limit that it reaches.
 type Limits struct {
-	// Deviations is with how many deviations from the natural course every
-	// course is played. With 0 there is only the natural one.
+	// Deviations is the largest number of deviations from the natural course. With 0,
+	// the search plays only the natural course.
 	Deviations int
-	// Schedules is how many runs there are at most, 0 for no limit. They are the
-	// same each time, unless some diverge: see "What is not" above.
+	// Schedules is the largest number of runs, or 0 for no limit. The runs are the same
+	// each time, unless some diverge: see "What is not" above.
 	Schedules int
-	// Time is how long the search goes on, 0 for no limit.
+	// Time limits the duration of the search; 0 means no limit.
 	Time time.Duration
-	// Workers is how many processes play at once, 0 for one on each processor.
+	// Workers is the number of processes that play at the same time; 0 means one for
+	// each processor.
 	Workers int
 }
 
-// limitFlag says how far each search goes, in place of its limits.
+// limitFlag replaces the limits of each search.
 var limitFlag = flag.String("explore", "", "how long each search goes on at most, such as 10m, or how many schedules it plays")
 
-// asked returns the limits with what the flag asks for: a number of schedules,
-// or a duration.
+// asked returns the limits, changed by the value of the flag: a number of schedules, or
+// a duration.
 func (l Limits) asked(text string) (Limits, error) {
 	if n, err := strconv.Atoi(text); err == nil {
 		l.Schedules, l.Time = n, 0
@@ -46,9 +46,9 @@ func (l Limits) asked(text string) (Limits, error) {
 // with the story of the first failure that it finds, and with the call of
 // [Replay] that plays it again. In any case it logs a tally.
 //
-// The runs are played by other processes of the test's own program, in which
-// only the same test runs. So Search has to be all that the test does. A run
-// that panics, or does not end, is a failure, too.
+// Other processes of the test's own program play the runs, and run only this test. So
+// the test must do nothing but call Search. A run that panics, or does not end, is a
+// failure, too.
 //
 // If the flag -explore of the test program is a duration, such as 10m, that is how
 // long each search goes on at most, without a limit of schedules. If it is a number,
@@ -71,9 +71,9 @@ func Search(t *testing.T, s Scenario, limits Limits) {
 	}
 }
 
-// Replay plays the scenario once, with the choices that a [Search] has printed.
-// It fails the test with the story if the run fails. As with Search, it has to
-// be all that the test does.
+// Replay plays the scenario once, with the choices that a [Search] has printed. It
+// fails the test with the story if the run fails. As with Search, the test must do
+// nothing else.
 func Replay(t *testing.T, s Scenario, choices ...int) {
 	t.Helper()
 	if workFor(t, s) {
@@ -90,7 +90,7 @@ func Replay(t *testing.T, s Scenario, choices ...int) {
 		t.Fatalf("explore: %v", &failure{c, r})
 	}
 	if lacking := r.lacks(c); lacking != nil {
-		t.Fatalf("explore: the choice %v is not there any more: the run is another one", lacking)
+		t.Fatalf("explore: the choice %v does not exist any more: the run has changed", lacking)
 	}
 }
 
@@ -105,7 +105,7 @@ func explore(t *testing.T, limits Limits) (tally, *failure) {
 	return se.tally, se.failure
 }
 
-// search is a search at work.
+// search is a running search.
 type search struct {
 	limits Limits
 	begun  time.Time
@@ -121,7 +121,7 @@ type search struct {
 // task is a run to be played.
 type task struct {
 	choices choices
-	state   hash // its last deviation is made in it
+	state   hash // the state before its last deviation
 }
 
 // failure is a run that has failed.
@@ -143,7 +143,8 @@ func (se *search) run() {
 			return
 		}
 		se.tally.complete = depth
-		// A search that is stopped has seen something of everything.
+		// In random order, a search that is stopped early has covered a bit of
+		// everything.
 		rand.New(rand.NewPCG(1, 1)).Shuffle(len(next), func(i, j int) { next[i], next[j] = next[j], next[i] })
 		tasks = next
 	}
@@ -160,14 +161,14 @@ func (se *search) playAll(tasks []task, left int) (next []task, all bool) {
 	if !all || left == 0 || !se.goesOn() {
 		return nil, all && se.goesOn()
 	}
-	for i, r := range results { // in their order, whichever worker was faster
+	for i, r := range results { // in order, whichever worker was faster
 		next = append(next, se.follow(tasks[i], r, left)...)
 	}
 	return next, true
 }
 
-// handOut counts a run that is about to be played, and reports false if there may
-// be no more.
+// handOut counts a run that is about to be played. It returns false if the limit is
+// reached.
 func (se *search) handOut() bool {
 	if !se.goesOn() {
 		return false
@@ -191,8 +192,8 @@ func (se *search) note(c choices, r result) {
 	}
 }
 
-// follow returns the tasks that deviate once more than the task does, after its
-// last deviation. left is how many more there may be.
+// follow returns the tasks that deviate once more than the task does, after its last
+// deviation. left is how many more deviations are allowed.
 func (se *search) follow(of task, r result, left int) (next []task) {
 	se.mu.Lock()
 	defer se.mu.Unlock()
@@ -208,7 +209,7 @@ func (se *search) follow(of task, r result, left int) (next []task) {
 		step := r.Steps[i]
 		if known, ok := se.seen[step.State]; ok && known >= left {
 			se.tally.known++
-			break // what follows has been searched from there
+			break // the continuation was searched from that state
 		}
 		se.seen[step.State] = left
 		for m := 1; m < step.Moves; m++ {

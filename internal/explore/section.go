@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Section is what a lock protects: no more than a limit of actors may be in it.
+// Section is a critical section with a limit of actors inside.
 type Section struct {
 	world *World
 	name  string
@@ -15,7 +15,7 @@ type Section struct {
 
 	mu     sync.Mutex
 	inside []*visit
-	last   int64 // the largest token with which anybody has come
+	last   int64 // the largest token of an actor that has entered
 	lastBy *Actor
 }
 
@@ -23,28 +23,28 @@ type Section struct {
 type visit struct {
 	actor   *Actor
 	ctx     context.Context
-	expired int // how many sessions of the actor had expired when it came
+	expired int // how many sessions of the actor had expired when it entered
 }
 
-// Section adds one with room for that many actors.
+// Section adds a section with room for that many actors.
 func (w *World) Section(name string, limit int) *Section {
 	s := &Section{world: w, name: name, limit: limit}
 	w.sections = append(w.sections, s)
 	return s
 }
 
-// Enter notes that an actor goes to work under a lock whose lease has that
-// context and that fencing token. An actor whose context has ended does not
-// count as being inside: it has been told to stop. Nor does one whose session the
-// search has made expire without a warning, as no lock can hold it back then, or
-// whose client was closed. An actor may come again with the same token, as a lock
-// may be passed on within a client. A token of 0 is not checked. It returns the
-// function to call at the end of the work.
-func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) { //nolint:revive // it is the lease's context, and not the call's
+// Enter notes that an actor begins to work under a lock whose lease has that context
+// and that fencing token. An actor whose context has ended no longer counts as inside,
+// because it was asked to stop. An actor does not count either if its client was
+// closed, or if its session has expired without a warning, because no lock can stop the
+// actor then. An actor may enter again with the same token, because a lock may be
+// passed on within a client. Enter does not check a token of 0. It returns the function
+// to call at the end of the work.
+func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) { //nolint:revive // the lease's context
 	v := &visit{a, lease, a.Expiries()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a.isUnwarned() { // it comes after that
+	if a.isUnwarned() { // the actor enters after the expiry
 		return func() {}
 	}
 	if token != 0 && s.limit == 1 && lease.Err() == nil {
@@ -67,7 +67,7 @@ func (s *Section) leave(v *visit) {
 	}
 }
 
-// check looks whether too many are inside now.
+// check checks whether too many actors are inside now.
 
 func (s *Section) check() {
 	s.mu.Lock()

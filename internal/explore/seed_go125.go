@@ -4,5 +4,5 @@ package explore
 
 import "testing"
 
-// seedNames does nothing: older versions of Go have no means for that.
+// seedNames does nothing: older versions of Go cannot seed crypto/rand.
 func seedNames(*testing.T) {}

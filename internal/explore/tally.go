@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// tally is what a search has done.
+// tally counts the work of a search.
 type tally struct {
 	schedules int // runs
-	complete  int // every course with that many deviations was played; -1 for none
-	known     int // courses that came to a state that had been searched
-	diverged  int // runs that came to another state by the same choices
+	complete  int // all courses with that many deviations were played; -1 for none
+	known     int // courses that reached a state that was searched before
+	diverged  int // runs that reached another state by the same choices
 	took      time.Duration
 }
 
@@ -20,6 +20,6 @@ func (t tally) String() string {
 	if t.complete >= 0 {
 		complete = fmt.Sprintf("complete with %d deviations", t.complete)
 	}
-	return fmt.Sprintf("%d schedules in %v, %.0f a second; %s; %d came to a known state, %d diverged",
+	return fmt.Sprintf("%d schedules in %v, %.0f a second; %s; %d reached a known state, %d diverged",
 		t.schedules, t.took.Round(time.Millisecond), float64(t.schedules)/t.took.Seconds(), complete, t.known, t.diverged)
 }

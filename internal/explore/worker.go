@@ -18,18 +18,17 @@ import (
 // workerOf is the variable that makes a process a worker: the name of the test.
 const workerOf = "EXPLORE_WORKER_OF"
 
-// defaultLongestRun is how long a run may take, in real time. One that takes
-// longer goes round and round without a pause.
+// defaultLongestRun is how long a run may take, in real time. A longer run is an
+// endless loop.
 const defaultLongestRun = 30 * time.Second
 
 // longestDeath is how long a worker may take to end itself.
 const longestDeath = time.Minute
 
-// answerMark begins a line that is a result, and not something that the test has
-// printed.
+// answerMark begins a line with a result, as opposed to output of the test.
 const answerMark = "\x00explore: "
 
-// maxWords bounds what is kept of what a worker prints, in lines.
+// maxWords bounds the kept output of a worker, in lines.
 const maxWords = 300
 
 // worker is a process that plays runs. It reads orders from its standard input,
@@ -48,9 +47,9 @@ func startWorker(test string) (*worker, error) {
 		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run="+strings.Join(parts, "/"), "-test.timeout=0", "-test.count=1")
-	// With one processor, goroutines run in nearly the same order each time.
-	// There is much garbage, and little that lives. The last one makes the Seed
-	// of package rand work: see run.
+	// With one processor, goroutines run in nearly the same order each time. GOGC is
+	// high because there is much garbage and little live data. The last variable makes
+	// rand.Seed work: see run.
 	cmd.Env = append(os.Environ(), workerOf+"="+test, "GOMAXPROCS=1", "GOGC=400", "GODEBUG="+os.Getenv("GODEBUG")+",randseednop=0")
 	orders, err := cmd.StdinPipe()
 	if err != nil {
@@ -69,12 +68,12 @@ func startWorker(test string) (*worker, error) {
 
 // play asks the worker to play. The error says how its process has ended.
 func (w *worker) play(o order) (r result, err error) {
-	// The worker ends a run that is too long itself, also if nobody is here any
-	// more. This is for one that cannot.
+	// The worker ends a run that is too long by itself, even if this process has died.
+	// The timer is for a worker that cannot.
 	tooLong := time.AfterFunc(o.Longest+longestDeath, func() { _ = w.cmd.Process.Kill() })
 	defer tooLong.Stop()
 	if err := json.NewEncoder(w.orders).Encode(o); err != nil {
-		return r, fmt.Errorf("the process that plays does not listen: %w", err)
+		return r, fmt.Errorf("the worker process does not read: %w", err)
 	}
 	for {
 		line, err := w.out.ReadString('\n')
@@ -84,18 +83,18 @@ func (w *worker) play(o order) (r result, err error) {
 		}
 		w.hear(line)
 		if err != nil {
-			return r, errors.New("the process that plays has ended")
+			return r, errors.New("the worker process has ended")
 		}
 	}
 }
 
-// dieOfARunWithoutAnEnd ends the worker, and tells where its goroutines are.
+// dieOfARunWithoutAnEnd ends the worker, and prints the stacks of its goroutines.
 func dieOfARunWithoutAnEnd() {
-	fmt.Println("the run does not come to an end\n" + bubbledGoroutines())
+	fmt.Println("the run does not end\n" + bubbledGoroutines())
 	os.Exit(2)
 }
 
-// hear keeps what the process has printed: its beginning and its end.
+// hear keeps the beginning and the end of the process's output.
 func (w *worker) hear(line string) {
 	if line = strings.TrimSuffix(line, "\n"); line == "" {
 		return
@@ -116,7 +115,7 @@ func (w *worker) stop() {
 	_ = w.cmd.Wait()
 }
 
-// orders are the orders that a worker is given.
+// orders yields the orders for a worker.
 func orders(in io.Reader) iter.Seq[order] {
 	return func(yield func(order) bool) {
 		for from := json.NewDecoder(in); ; {

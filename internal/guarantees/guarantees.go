@@ -26,9 +26,8 @@ var (
 	inMutant   = regexp.MustCompile(`(?m)^test: (\S+) (\w+)`)
 )
 
-// Check reports, all errors joined, each test that the document names and that
-// does not exist, or bears no promise, and each test of a mutant that does not
-// exist.
+// Check returns an error for each test in the document that does not exist or bears no
+// promise, and for each test of a mutant that does not exist.
 func Check(tree fs.FS) error {
 	c := checker{tree: tree, tests: map[string]map[string]bool{}}
 	if err := c.check("docs/GUARANTEES.md", inDocument, true); err != nil {

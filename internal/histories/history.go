@@ -1,6 +1,6 @@
-// Package histories checks what the clients of a lock, a number or a value were told, and when: is
-// there an order of all that has happened in which each answer is right? Only
-// tests import it.
+// Package histories checks the answers that the clients of a lock, a number or a value have
+// received, and when: is there an order of all calls in which each answer is right? Only tests
+// import it.
 package histories
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// History is what clients have asked for and been told. The zero value is ready,
-// and may be used by many goroutines.
+// History is a record of clients' calls and their answers. The zero value is ready, and
+// may be used by many goroutines.
 type History struct {
 	mu    sync.Mutex
 	clock int64 // counts the beginnings and ends of calls
@@ -28,7 +28,7 @@ type Call struct {
 	begun   int64
 }
 
-// Begin notes that a client asks for something.
+// Begin records the beginning of a client's call.
 func (h *History) Begin(client int) Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -36,8 +36,8 @@ func (h *History) Begin(client int) Call {
 	return Call{h, client, h.clock}
 }
 
-// End notes what it has asked for, and been told. A call that has changed nothing
-// needs no end.
+// End records the end of a call, with its request and its answer. A call that has
+// changed nothing needs no End.
 func (c Call) End(asked, told any) {
 	h := c.history
 	h.mu.Lock()
@@ -46,8 +46,8 @@ func (c Call) End(asked, told any) {
 	h.add(c, asked, told, h.clock)
 }
 
-// Open notes what it has asked for, and that nobody knows what has come of it: it
-// may take effect at any time later, or never.
+// Open records a call whose outcome is unknown: the request may take effect at any
+// later time, or never.
 func (c Call) Open(asked any) {
 	h := c.history
 	h.mu.Lock()
@@ -59,20 +59,20 @@ func (h *History) add(c Call, asked, told any, end int64) {
 	h.calls = append(h.calls, porcupine.Operation{ClientId: c.client, Input: asked, Call: c.begun, Output: told, Return: end})
 }
 
-// unknown is what is told of a call whose outcome nobody knows.
+// unknown is the answer to a call whose outcome is unknown.
 type unknown struct{}
 
 // longestCheck bounds the search for an order.
 const longestCheck = time.Minute
 
-// Check looks for an order that explains all that was told. The error says that
-// there is none, and lists the calls, or that none was found in a minute. It is
-// also an error if nobody was told anything: any order would explain that.
+// Check searches for an order that explains all answers. It returns an error that lists
+// the calls if there is no such order, or if none was found within a minute. It also
+// returns an error if there are no answers, because any order would explain that.
 func (h *History) Check(m porcupine.Model) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !slices.ContainsFunc(h.calls, wasTold) {
-		return fmt.Errorf("of %d calls, none was told anything", len(h.calls))
+		return fmt.Errorf("none of %d calls has an answer", len(h.calls))
 	}
 	switch porcupine.CheckOperationsTimeout(m, h.calls, longestCheck) {
 	case porcupine.Ok:
@@ -97,5 +97,5 @@ func (h *History) textLocked(m porcupine.Model) (text string) {
 	return text
 }
 
-// describe is how a call is told.
+// describe returns the text of a call.
 func describe(asked, told any) string { return fmt.Sprintf("%T%+v: %+v", asked, asked, told) }

@@ -7,22 +7,23 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Acquired is asked for by an acquire that has succeeded: a call from its
-// beginning to its return.
+// Acquired is the request of a successful acquire: the call lasts from its beginning to
+// its return.
 type Acquired struct {
 	Token int64
 	Read  bool // the lock is a read lock
 }
 
-// Ended is the end of a hold: a call that begins with the release, or with the
-// grant if the lease was lost, and ends when the release has returned, or when
-// the context of the lease had ended. From then on others may have the lock.
+// Ended is the end of a hold. The call begins with the release or, if the lease was
+// lost, with the grant. It ends when the release has returned, or when the context of
+// the lease has ended. After that, other clients may have the lock.
 type Ended struct {
 	Token int64
 	Read  bool
 }
 
-// holders are the tokens that hold a lock, sorted, and the largest that ever has.
+// holders are the sorted tokens that hold a lock, and the largest token that ever held
+// it.
 type holders struct {
 	writers, readers []int64
 	last             int64
@@ -40,13 +41,12 @@ var ReadWriteLock = locks(func(h holders, a Acquired) bool {
 	return len(h.writers) == 0 && len(h.readers) == 0 && a.Token > h.last
 })
 
-// Semaphore is a lock with a number of leases, each of which has a token of its
-// own.
+// Semaphore is a lock with a number of leases, each with its own token.
 func Semaphore(leases int) porcupine.Model {
 	return locks(func(h holders, a Acquired) bool { return len(h.writers) < leases })
 }
 
-// locks is the model of a lock that admits by a rule.
+// locks is the model of a lock with a rule of admission.
 func locks(admits func(holders, Acquired) bool) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return holders{} },
@@ -61,7 +61,7 @@ func locks(admits func(holders, Acquired) bool) porcupine.Model {
 			case Ended:
 				return h.without(a)
 			}
-			panic(fmt.Sprintf("a lock is not asked for a %T", asked))
+			panic(fmt.Sprintf("a lock cannot process a %T", asked))
 		},
 		Equal: func(a, b any) bool {
 			g, h := a.(holders), b.(holders)
@@ -71,7 +71,7 @@ func locks(admits func(holders, Acquired) bool) porcupine.Model {
 	}
 }
 
-// with and without leave the lists of h as they are: the search goes back to h.
+// with and without do not change the lists of h, because the search returns to h.
 func (h holders) with(a Acquired) holders {
 	if a.Read {
 		h.readers = slices.Sorted(slices.Values(append(slices.Clone(h.readers), a.Token)))

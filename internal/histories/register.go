@@ -6,16 +6,17 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Write is a write to a register that refuses old tokens. It is told Done.
+// Write is a write to a register that refuses old tokens. Its answer is Done.
 type Write struct {
 	Token int64
 	Value string
 }
 
-// Read is a read of the register. It is told the value.
+// Read is a read of the register. Its answer is the value.
 type Read struct{}
 
-// Done says whether a write was accepted, or refused because of its token.
+// Done is true if a write was accepted, and false if it was refused because of its
+// token.
 type Done bool
 
 type register struct {
@@ -23,8 +24,8 @@ type register struct {
 	last  int64
 }
 
-// FencedRegister is a register that accepts a write if its token is as large as
-// all before it, or larger.
+// FencedRegister is a register that accepts a write unless an earlier write had a
+// larger token.
 var FencedRegister = porcupine.Model{
 	Init: func() any { return register{} },
 	Step: func(state, asked, told any) (bool, any) {
@@ -42,7 +43,7 @@ var FencedRegister = porcupine.Model{
 			}
 			return true, r
 		}
-		panic(fmt.Sprintf("a register is not asked for a %T", asked))
+		panic(fmt.Sprintf("a register cannot process a %T", asked))
 	},
 	DescribeOperation: describe,
 }

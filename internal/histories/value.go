@@ -6,15 +6,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Set is asked for by a client that writes a value, whatever it was.
+// Set is an unconditional write of a value.
 type Set[T any] struct{ Value T }
 
-// Swap is asked for by a client that writes a value if it is another one before. The
-// client is told Done.
+// Swap is a write of the value New if the value is Old. Its answer is Done.
 type Swap[T any] struct{ Old, New T }
 
-// Update is asked for by a client that makes a value of the one before. The client is
-// told the new value.
+// Update computes a new value from the present one. Its answer is the new value.
 type Update[T any] struct {
 	What string
 	Of   func(T) T
@@ -25,7 +23,7 @@ func Add(delta int64) Update[int64] {
 	return Update[int64]{fmt.Sprint("add ", delta), func(n int64) int64 { return n + delta }}
 }
 
-// Value is a value that begins with this one. It may also be asked for a Read.
+// Value is a value with this initial value. It also accepts a Read.
 func Value[T comparable](first T) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return first },
@@ -46,7 +44,7 @@ func Value[T comparable](first T) porcupine.Model {
 				}
 				return open || told == Done(swaps), state
 			}
-			panic(fmt.Sprintf("a value is not asked for a %T", asked))
+			panic(fmt.Sprintf("a value cannot process a %T", asked))
 		},
 		DescribeOperation: describe,
 	}

@@ -16,8 +16,8 @@ var (
 	known []reflect.Type
 )
 
-// Register makes a kind of event known. It is for variables of packages, so
-// that the kind is known before a hook can be given to a client.
+// Register makes a kind of event known. Call Register to initialize a package's
+// variable, so that the kind is known before a client gets a hook.
 func Register[T any]() Kind[T] {
 	mu.Lock()
 	defer mu.Unlock()
@@ -33,10 +33,10 @@ func IsCalled(hook any) bool {
 	return t != nil && slices.ContainsFunc(known, t.Implements)
 }
 
-// List are the hooks of one client. It finds those of a kind once.
+// List has the hooks of one client. It caches the hooks of each kind.
 type List struct {
 	all    []any
-	byKind sync.Map // a []T for the type of each Kind's T; there are few kinds, and none is removed
+	byKind sync.Map // a []T for the type of each Kind's T; the kinds are few and never removed
 }
 
 // NewList returns a list of these hooks.

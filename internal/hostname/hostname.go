@@ -1,4 +1,4 @@
-// Package hostname has the name of this machine, as nodes and spans say it.
+// Package hostname has the name of this machine for nodes and spans.
 package hostname
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Get returns the name of this machine, or nothing if it has none. It asks the
+// Get returns the name of this machine, or an empty text if there is none. Get asks the
 // system once.
 var Get = sync.OnceValue(func() string {
 	host, err := os.Hostname()

@@ -16,7 +16,7 @@ var errNoKazoo = errors.New("kazoo is not installed: " +
 // interpreter only.
 var candidates = []string{"python3", "/usr/bin/python3"}
 
-// found is what the first test that needs kazoo has found.
+// found is the result of the search by the first test that needs kazoo.
 var found = sync.OnceValues(func() (string, error) { return find(candidates) })
 
 // TB is the part of testing.TB that Python uses.

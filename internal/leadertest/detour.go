@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/internal/zkserver"
 )
 
-// Detour is a client of a real ensemble whose leader is cut off, and the way that
-// it takes: the reply to its next write is lost, then it comes to that leader,
-// and then to the others again.
+// Detour is a client of a real ensemble with a partitioned leader, and the route of
+// that client: the reply to its next write is lost, then the client connects to the
+// partitioned leader, and then to the other servers again.
 type Detour struct {
 	Client *framework.Client
 
@@ -29,23 +29,24 @@ type Detour struct {
 	conn net.Conn // the latest
 }
 
-// leg is a part of the way. The client connects to no other server meanwhile.
+// leg is a part of the route. On each leg, the client can connect only to the named
+// server.
 type leg int
 
 const (
-	before   leg = iota // the client is at the leader, which is not cut off yet
+	before   leg = iota // the client is at the leader, which is not partitioned yet
 	writing             // the client is at another server, which does not answer the write
-	looking             // the client is at the leader, until that has answered a look
+	looking             // the client is at the leader, until the leader has answered a read
 	returned            // the client is anywhere but at the leader
 )
 
-// lookTime is how long the leader has for the answers to a look. It does not
-// answer a transaction at all.
+// lookTime is how long the leader has to answer a read. The leader does not answer a
+// transaction at all.
 const lookTime = 2 * time.Second
 
-// Detours returns n clients of an ensemble that are ready to begin: the leader
-// is cut off from the others, which have another one. Before, a client makes
-// what the test needs. All of it lasts as long as the test.
+// Detours returns n clients of an ensemble that are ready to begin: the leader is cut
+// off from the other servers, which have elected another. Before that, a client
+// prepares what the test needs. The ensemble lasts as long as the test.
 func Detours(
 	t *testing.T, ctx context.Context, e *zkserver.Ensemble, chroot string, n int,
 	prepare func(c *framework.Client),
@@ -74,7 +75,7 @@ func Detours(
 	require.NoError(t, e.Partition(old))
 	t.Cleanup(func() { require.NoError(t, e.Heal()) })
 	var restarts sync.WaitGroup
-	for _, s := range others { // one alone would be no majority
+	for _, s := range others { // a single server is not a majority
 		restarts.Go(func() {
 			if err := s.Restart(); err != nil {
 				t.Error(err)
@@ -112,7 +113,7 @@ func (d *Detour) Returned() bool {
 	return d.leg == returned
 }
 
-// enterLocked begins a leg, and ends the connection of the one before.
+// enterLocked begins a leg, and ends the connection of the previous leg.
 func (d *Detour) enterLocked(l leg) {
 	d.leg = l
 	if d.conn != nil {
@@ -126,7 +127,7 @@ func (d *Detour) dial(ctx context.Context, network, address string) (net.Conn, e
 	d.mu.Unlock()
 	atLeader := leg == before || leg == looking
 	if atLeader != (address == d.behind) || leg == writing && address != d.front {
-		return nil, errors.New("the way leads elsewhere")
+		return nil, errors.New("the route leads elsewhere")
 	}
 	nc, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
@@ -157,12 +158,11 @@ type detourConn struct {
 	on     *Detour
 	leg    leg
 	frames int
-	rest   []byte // what was not read yet of the last frame
+	rest   []byte // the unread part of the last frame
 }
 
-// answers is how many frames a connection delivers before the leg is over. The
-// first one answers the handshake. At the leader, two more answer a sync and a
-// read.
+// answers is how many frames a connection delivers before the leg is over. The first
+// frame answers the handshake. At the leader, two more frames answer a sync and a read.
 var answers = map[leg]int{writing: 1, looking: 3}
 
 func (c *detourConn) Read(b []byte) (int, error) {
@@ -174,7 +174,7 @@ func (c *detourConn) Read(b []byte) (int, error) {
 	n := copy(b, c.rest)
 	c.rest = c.rest[n:]
 	if c.leg == looking && len(c.rest) == 0 && c.frames == answers[looking] {
-		c.on.leave(looking) // right behind the answer
+		c.on.leave(looking) // right after the answer
 	}
 	return n, nil
 }

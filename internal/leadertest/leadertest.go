@@ -28,7 +28,8 @@ type LostReply struct {
 	lost atomic.Bool
 }
 
-// behind are the two kinds of such leaders, each with what makes it one.
+// behind are the two kinds of such leaders, each with the function that creates the
+// situation.
 var behind = map[string]func(l *LostReply){
 	"a leader that lags": func(l *LostReply) {
 		l.Behind, l.Front = l.Ens.Leader(), l.Ens.Members()[0]
@@ -48,8 +49,8 @@ var behind = map[string]func(l *LostReply){
 	},
 }
 
-// AtEach runs a test in virtual time with each kind of leader. Before, the
-// client makes what the test needs.
+// AtEach runs a test in virtual time with each kind of leader. Before that, the client
+// prepares what the test needs.
 func AtEach(t *testing.T, prepare func(t *testing.T, c *framework.Client), test func(t *testing.T, l *LostReply)) {
 	t.Helper()
 	for name, begin := range behind {
@@ -81,8 +82,8 @@ func (l *LostReply) Move(to *zktest.Member) {
 	require.NoError(l.t, l.Client.WaitConnected(l.t.Context()))
 }
 
-// Lose loses the reply to the client's next request of the kind. What the client
-// asks for next, it asks the leader that is behind.
+// Lose loses the reply to the client's next request of the kind. The client sends its
+// following requests to the leader that is behind.
 func (l *LostReply) Lose(op zktest.Op) {
 	session := l.Ens.Session(l.Client.SessionID())
 	l.Ens.Inject(zktest.Rule{Op: op, Session: session.ID(), Do: zktest.All(
@@ -92,9 +93,9 @@ func (l *LostReply) Lose(op zktest.Op) {
 		}), zktest.DropReply())})
 }
 
-// beforeCreate is the ACL provider. If a create is made again, the client has
-// asked what has become of the first, and believes that it was not applied. It
-// comes back then.
+// beforeCreate is the ACL provider. If a create is repeated, the client has looked for
+// the first node and believes that it was not created. beforeCreate then moves the
+// client back to the front.
 func (l *LostReply) beforeCreate() []zk.ACL {
 	if l.lost.Load() {
 		l.Move(l.Front)
@@ -102,7 +103,7 @@ func (l *LostReply) beforeCreate() []zk.ACL {
 	return zk.WorldACL(zk.PermAll)
 }
 
-// Nodes returns the children of a node in the end, when the members agree.
+// Nodes returns the children of a node once the members agree.
 func (l *LostReply) Nodes(parent string) []string {
 	l.t.Helper()
 	time.Sleep(20 * time.Second)
@@ -111,8 +112,8 @@ func (l *LostReply) Nodes(parent string) []string {
 	return l.Front.Children(parent)
 }
 
-// Creates returns how many nodes the servers were asked to create. A client that
-// is misled asks for a second node, and may have removed it when the test looks.
+// Creates returns how many nodes the servers were asked to create. A misled client asks
+// for a second node, and may have removed it by the time of the check.
 func (l *LostReply) Creates() (n int) {
 	for _, r := range l.Ens.Requests() {
 		if r.Op == zktest.OpCreate {

@@ -1,5 +1,5 @@
-// Package leaktest has the body of TestMain, which finds goroutines that a
-// package's tests have left behind.
+// Package leaktest has the body of a TestMain that finds goroutines which the tests
+// have left behind.
 package leaktest
 
 import (
@@ -21,9 +21,9 @@ const gracePeriod = 10 * time.Second
 // with hundreds of sessions a second and little else on the heap.
 const gcPercent = 800
 
-// Main is the body of a TestMain; m is its [testing.M]. It runs the tests and
-// then calls closeShared, which close what the tests share. If one of them
-// fails, or goroutines are left after that, the exit code is not 0.
+// Main is the body of a TestMain; m is its [testing.M]. Main runs the tests and then
+// the functions closeShared, which close shared resources. If one of them fails, or
+// goroutines are left after that, the exit code is not 0.
 func Main(m interface{ Run() int }, closeShared ...func() error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

@@ -1,5 +1,5 @@
-// Package locktest has helpers for tests of those who use locks: acquires that are
-// under way, tracers, and functions of the user that do not return. It is apart from
-// recipetest, so that what locks are made of can be tested with that: a test inside
-// a package compiles anew all that imports the package.
+// Package locktest has helpers for tests of code that uses locks: pending acquires,
+// tracers, and user functions that do not return. It is separate from recipetest,
+// because tests of the packages below locks use recipetest, which therefore must not
+// import locks.
 package locktest

@@ -37,7 +37,7 @@ func (x *Exclusive) Enter(lease *locks.Lease) {
 		// The order matters: the other lease is alive in the first call. If
 		// this one is alive in the second, it was alive at that moment, too.
 		if other.Context().Err() == nil && lease.Context().Err() == nil {
-			x.wrong = append(x.wrong, fmt.Sprintf("%s leads beside %s", lease.Path(), other.Path()))
+			x.wrong = append(x.wrong, fmt.Sprintf("%s is held at the same time as %s", lease.Path(), other.Path()))
 		}
 	}
 	x.leases = append(x.leases, lease)

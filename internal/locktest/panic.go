@@ -18,11 +18,12 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// RecoveredPanic tests what is left of a recipe when a hook or an ACL provider panics,
-// and the program recovers, as net/http does. The function use uses the recipe, and
-// leaves nothing behind unless it panics. Each call that a hook or an ACL provider gets
-// on the goroutine of use panics in turn. A default run tries some of them. After that,
-// the client has no ephemeral nodes, and it and another client can use the recipe.
+// RecoveredPanic tests that a recipe leaves nothing behind when a hook or an ACL
+// provider panics and the program recovers, as net/http does. The function use uses the
+// recipe, and leaves nothing behind unless it panics. Each call of a hook or an ACL
+// provider on the goroutine of use panics in turn. A default run tries some of them.
+// After that, the client has no ephemeral nodes, and it and another client can use the
+// recipe.
 func RecoveredPanic(t *testing.T, use func(t *testing.T, ctx context.Context, c *framework.Client) error) {
 	t.Helper()
 	for n, more := 1, true; more; n += thorough.Size(1, 3) {
@@ -32,7 +33,7 @@ func RecoveredPanic(t *testing.T, use func(t *testing.T, ctx context.Context, c 
 				b.call()
 				return zk.WorldACL(zk.PermAll)
 			}))
-			require.NoError(t, use(t, w.Patience(t), c)) // makes the parents
+			require.NoError(t, use(t, w.Patience(t), c)) // creates the parents
 			b.left = n
 			more = b.recovers(func() { require.NoError(t, use(t, w.Patience(t), c)) })
 			time.Sleep(30 * time.Second)

@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Calls is a tracer of an acquire that hands on what each call tells: the argument,
-// or nil if there is none.
+// Calls is a tracer of an acquire that passes on the argument of each call, or nil if
+// there is none.
 type Calls func(told any)
 
 func (f Calls) Trace() map[string]string       { f(nil); return nil }
@@ -27,7 +27,7 @@ func (f Calls) StartHold(h locktrace.Hold) locktrace.HoldTracer {
 // CallsOfHold is Calls for the hold.
 type CallsOfHold func(told any)
 
-// Revoked is what CallsOfHold tells of a request to give the lock up.
+// Revoked is the argument of CallsOfHold after a request to give up the lock.
 type Revoked struct{}
 
 func (f CallsOfHold) Context(ctx context.Context) context.Context { f(ctx); return ctx }
@@ -36,7 +36,7 @@ func (f CallsOfHold) Revoked()                                    { f(Revoked{})
 func (f CallsOfHold) Ended(end locktrace.HoldEnd)                 { f(end) }
 func (f CallsOfHold) Overrun() func()                             { f(nil); return func() { f(nil) } }
 
-// Spy is a hook that counts requests to give a lock up, and the ends of holds.
+// Spy is a hook that counts requests to give up a lock, and the ends of holds.
 type Spy struct{ Revoked, Ended atomic.Int32 }
 
 func (s *Spy) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {

@@ -1,5 +1,5 @@
-// Command mutants breaks the rules of the library, one at a time, and runs the
-// test that has to notice: a test that cannot fail holds nothing.
+// Command mutants breaks the rules of the library, one at a time, and runs the test
+// that must notice: a test that cannot fail proves nothing.
 //
 //	go run ./internal/mutants [-times N] [-p N] [NAME...]
 //
@@ -17,10 +17,10 @@
 // environment variable CURATOR_MUTANT=NAME, such a program behaves as the mutant,
 // and without it as the library does.
 //
-// The exit status is 1 if a mutant survives, or does not fit. A mutant does not
-// fit if its function or its test does not exist, if its old text is not in the
-// function exactly once. If one cannot be compiled, nothing is run. A NAME may be a
-// regular expression. With -times, each mutant must be killed that many times, on one
+// The exit status is 1 if a mutant survives, or does not fit. A mutant does not fit if
+// its function or its test does not exist, or if its old text does not occur in the
+// function exactly once. If a mutant cannot be compiled, no test is run. A NAME may be
+// a regular expression. With -times, each mutant must be killed that many times, on one
 // processor, on two and on four in turn.
 package main
 
@@ -60,8 +60,8 @@ type options struct {
 	names     []string
 }
 
-// run runs the mutants of the catalogue below root. It prints those that survive
-// and those that do not fit, and returns an error if there are any.
+// run runs the mutants of the catalogue below root. It prints mutants that survive or
+// do not fit, and returns an error if there are any.
 func run(ctx context.Context, out io.Writer, root string, o options) error {
 	begin := time.Now()
 	all, err := readMutants(root)
@@ -101,7 +101,7 @@ func run(ctx context.Context, out io.Writer, root string, o options) error {
 	return nil
 }
 
-// withNames returns the mutants of some names, or all.
+// withNames returns the mutants with the given names, or all mutants.
 func withNames(all []*mutant, names []string) (chosen []*mutant, err error) {
 	if len(names) == 0 {
 		return all, nil
@@ -121,8 +121,8 @@ func withNames(all []*mutant, names []string) (chosen []*mutant, err error) {
 	return chosen, nil
 }
 
-// build compiles the tests with the mutants that fit. It returns these, and says
-// of each other mutant why it does not fit.
+// build compiles the tests with the mutants that fit. It returns these mutants, and for
+// each other mutant the reason why it does not fit.
 func (p programs) build(mutants []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
 	t, err := readTree(p.root, mutants)
 	if err != nil {
@@ -139,8 +139,8 @@ func (p programs) build(mutants []*mutant) (fitting []*mutant, misfits map[*muta
 	return fitting, misfits, p.compile(fitting)
 }
 
-// kill runs the tests of the mutants. It prints those that survive, and returns
-// their number.
+// kill runs the tests of the mutants. It prints the survivors, and returns their
+// number.
 func (p programs) kill(ctx context.Context, out io.Writer, mutants []*mutant, o options) (survivors int, err error) {
 	var processors []string // one processor, two and four in turn
 	if o.times > 1 {

@@ -52,7 +52,7 @@ func readMutants(root string) ([]*mutant, error) {
 	places := map[string]string{}
 	for _, m := range all {
 		if places[m.name] != "" {
-			return nil, fmt.Errorf("%s: %s is at %s already", m.place, m.name, places[m.name])
+			return nil, fmt.Errorf("%s: %s exists already at %s", m.place, m.name, places[m.name])
 		}
 		places[m.name] = m.place
 	}
@@ -105,7 +105,7 @@ func (m *mutant) testFunction() string {
 	return name
 }
 
-// pattern returns what selects the test.
+// pattern returns the pattern that selects the test.
 func (m *mutant) pattern() string {
 	_, subtests, _ := strings.Cut(m.test, "/")
 	return "^" + m.testFunction() + "$/" + subtests
@@ -114,8 +114,8 @@ func (m *mutant) pattern() string {
 // identifier returns the name of the variable that is true in the mutant.
 func (m *mutant) identifier() string { return "mutant_" + strings.ReplaceAll(m.name, "-", "_") }
 
-// find returns where the old text is in a function's body. Lines may be indented
-// otherwise.
+// find returns the positions of the old text in a function's body. Indentation may
+// differ.
 func (m *mutant) find(body string) [][]int {
 	lines := make([]string, len(m.old))
 	for i, line := range m.old {

@@ -18,10 +18,10 @@ type programs struct {
 	root, dir string
 }
 
-// compile compiles the tests of mutants that were added to the tree. Each
-// program is used for a few short tests. So it is compiled without optimisation,
-// and linked without a symbol table. The compiler's errors name a mutant and a line
-// of its function.
+// compile compiles the tests of mutants that were added to the tree. Because each
+// program runs only a few short tests, it is compiled without optimisation, and linked
+// without a symbol table. The compiler's errors name a mutant and a line of its
+// function.
 func (p programs) compile(mutants []*mutant) error {
 	args := []string{
 		"test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=./...=-N -l -e -dwarf=false",
@@ -40,11 +40,11 @@ func (p programs) compile(mutants []*mutant) error {
 	return nil
 }
 
-// timedOut is what a test prints that hangs.
+// timedOut is the output of a test that hangs.
 const timedOut = "panic: test timed out"
 
-// run runs a test as a mutant, or as none. It returns whether the test passes,
-// and what it prints. A test that hangs has noticed nothing, so it passes.
+// run runs a test with or without a mutant. It returns whether the test passes, and the
+// output. A test that hangs has noticed nothing, so it counts as passed.
 func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags ...string) (
 	passes bool, log string, err error,
 ) {
@@ -52,7 +52,7 @@ func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags
 	args := append([]string{"-test.failfast", "-test.timeout=2m", "-test.run", pattern}, flags...)
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = filepath.Join(p.root, folder)
-	// The test is as small as by default, and finds no real server that it could start.
+	// The test has its default size, and cannot find a real server to start.
 	cmd.Env = append(os.Environ(), "CURATOR_MUTANT="+mutant, "CURATOR_SEEDS=", "PATH=/nonexistent", "JAVA_HOME=")
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -66,8 +66,8 @@ func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags
 	}
 }
 
-// check runs the tests of mutants without any mutant. Those of one package run
-// in one program.
+// check runs the tests of mutants without any mutant. All tests of one package run in
+// one program.
 func (p programs) check(ctx context.Context, mutants []*mutant, processes int, flags ...string) error {
 	tests := map[string][]string{}
 	for _, m := range mutants {
@@ -87,7 +87,7 @@ func (p programs) check(ctx context.Context, mutants []*mutant, processes int, f
 	})
 }
 
-// each calls a function for each item, for some at a time, and joins the errors.
+// each calls a function for each item, for atATime items at once, and joins the errors.
 func each[T any](items []T, atATime int, do func(T) error) error {
 	var (
 		running sync.WaitGroup

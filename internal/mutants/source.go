@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// file is a file of source code, and what its mutants add to it.
+// file is a file of source code, and the text that its mutants add.
 type file struct {
 	path   string // below the root
 	text   []byte
@@ -36,10 +36,10 @@ type folder struct {
 	files     []*file
 	functions map[string]function // the keys are names such as mutant.function
 	tests     map[string]function // the functions of test files
-	chosen    []*mutant           // what mutate has added
+	chosen    []*mutant           // the mutants that mutate has added
 }
 
-// readFolder reads a folder below root. One that does not exist has no functions.
+// readFolder reads a folder below root. A folder that does not exist has no functions.
 func readFolder(root, dir string) (*folder, error) {
 	f := &folder{functions: map[string]function{}, tests: map[string]function{}}
 	entries, err := os.ReadDir(filepath.Join(root, dir))
@@ -107,7 +107,7 @@ func nameOf(d *ast.FuncDecl) string {
 	return fmt.Sprintf(pattern, receiver.(*ast.Ident).Name, d.Name.Name)
 }
 
-// body returns what stands between the braces of a function. It is empty if the
+// body returns the text between the braces of a function, or an empty text if the
 // function does not exist.
 func (fn function) body() string {
 	if fn.decl == nil {
@@ -116,9 +116,9 @@ func (fn function) body() string {
 	return string(fn.file.text[fn.decl.Body.Lbrace : fn.decl.Body.Rbrace-1])
 }
 
-// mutate adds a mutant: the changed body goes before the function's own, and is run
-// in its place when the mutant is chosen. It returns why the mutant does not fit,
-// or "". A function with a label cannot have mutants.
+// mutate adds a mutant: the changed body goes before the function's own, and is run in
+// its place when the mutant is chosen. It returns the reason why the mutant does not
+// fit, or "". A function with a label cannot have mutants.
 func (f *folder) mutate(m *mutant) string {
 	fn, exists := f.functions[m.function]
 	body := fn.body()
@@ -139,7 +139,7 @@ func (f *folder) mutate(m *mutant) string {
 	return ""
 }
 
-// misfit says what there is instead of the old text of a mutant.
+// misfit describes the code in place of the old text of a mutant.
 func (f *folder) misfit(m *mutant, exists bool, times int) string {
 	var b strings.Builder
 	if !exists {
@@ -164,7 +164,7 @@ func (f *file) withMutants() []byte {
 	return b.Bytes()
 }
 
-// choice returns a file that says which of its mutants a package has to be.
+// choice returns a file that selects the mutant that a package behaves as.
 func (f *folder) choice() []byte {
 	b := fmt.Appendf(nil, "package %s\n\nimport \"os\"\n\nvar (\n", f.name)
 	for _, m := range f.chosen {

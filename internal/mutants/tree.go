@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// tree is the packages below a folder.
+// tree has the packages below a folder.
 type tree struct {
 	root    string
 	folders map[string]*folder
@@ -34,7 +34,7 @@ func readTree(root string, mutants []*mutant) (*tree, error) {
 	return t, nil
 }
 
-// mutate adds the mutants. It returns the others by why they do not fit.
+// mutate adds the mutants. It returns the mutants that do not fit, with the reasons.
 func (t *tree) mutate(mutants []*mutant) map[*mutant]string {
 	misfits := map[*mutant]string{}
 	for _, m := range mutants {
@@ -61,8 +61,8 @@ func (t *tree) elsewhere(m *mutant) string {
 	return b.String()
 }
 
-// write writes copies of the files that have mutants to dir, and the overlay
-// that names them, for the go command.
+// write writes copies of the files with mutants to dir, and the overlay for the go
+// command that names the copies.
 func (t *tree) write(dir string) error {
 	var overlay struct{ Replace map[string]string }
 	overlay.Replace = map[string]string{}

@@ -1,5 +1,5 @@
 // Package once marks contexts. With a mark, a recipe that handles lost replies itself
-// keeps framework from repeating an operation that framework takes for harmless.
+// prevents framework from repeating an operation that framework considers harmless.
 package once
 
 import "context"
@@ -9,9 +9,9 @@ type (
 	single      struct{}
 )
 
-// Context returns a context under which a transaction whose reply is lost is of
-// unknown outcome, whatever its operations are. The client repeats it only if it
-// was not sent.
+// Context returns a context under which a transaction whose reply is lost is of unknown
+// outcome, whatever its operations are. The client repeats such a transaction only if
+// it was not sent.
 func Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, transaction{}, true)
 }

@@ -1,6 +1,6 @@
-// Package pauses makes the pauses of loops that begin again: because of what
-// others do, such as deleting a node as soon as it is there, or because of
-// errors that waiting may cure.
+// Package pauses makes the pauses of loops that repeat their work: because of other
+// clients, such as one that deletes a node as soon as it exists, or because of errors
+// that waiting may cure.
 package pauses
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// Growing are pauses that grow while something happens again and again. They
-// begin anew after a quiet time of twice the longest, unless they are steady. The
-// zero value is of no use; the fields do not change once it waits. It is for one
+// Growing are pauses that grow while something keeps happening. Unless Steady is set,
+// they start over after a quiet time of twice the longest pause. The zero value cannot
+// be used, and the fields must not change after the first Wait. A Growing is for one
 // goroutine.
 type Growing struct {
 	First             time.Duration
-	Shortest, Longest time.Duration // bounds of all pauses but the first
+	Shortest, Longest time.Duration // bounds of all pauses except the first
 
-	// Steady is for loops that may work for long between two pauses, such as one
-	// that calls a function of the user's.
+	// Steady is for loops that may work for a long time between two pauses, such as a
+	// loop that calls a user function.
 	Steady bool
 
 	began bool
@@ -27,8 +27,8 @@ type Growing struct {
 	last  time.Time // the end of the last pause
 }
 
-// Vanished returns the pauses of a loop whose node somebody deletes time and
-// again. The first time is an operator's, and costs no pause.
+// Vanished returns the pauses of a loop whose node is deleted repeatedly. There is no
+// pause after the first deletion, which may be an operator's.
 func Vanished() Growing {
 	return Growing{Shortest: 100 * time.Millisecond, Longest: 5 * time.Second}
 }
@@ -44,14 +44,14 @@ func Failure() Growing {
 	return Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second}
 }
 
-// Contention returns the pauses of a loop that others are ahead of, time and
-// again. The first time, there is none.
+// Contention returns the pauses of a loop that keeps losing against other clients.
+// There is no pause after the first loss.
 func Contention() Growing {
 	return Growing{Shortest: 10 * time.Millisecond, Longest: time.Second, Steady: true}
 }
 
-// Refusal returns the pauses of a loop while servers refuse what it asks for. They
-// are long, because only a person changes that.
+// Refusal returns the pauses of a loop while servers refuse its requests. The pauses
+// are long, because only a person can change that.
 func Refusal() Growing {
 	return Growing{First: time.Minute, Shortest: time.Minute, Longest: 10 * time.Minute}
 }
@@ -68,7 +68,7 @@ func (g *Growing) Wait(ctx context.Context) error {
 	return err
 }
 
-// Reset has the pauses begin anew.
+// Reset makes the pauses start over.
 func (g *Growing) Reset() { g.began, g.next = true, g.First }
 
 // Sleep waits for d, and returns ctx's error if ctx ends first.

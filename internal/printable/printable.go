@@ -1,5 +1,5 @@
-// Package printable makes text from others, such as paths and names of nodes,
-// safe to show in errors, logs and traces.
+// Package printable makes untrusted text, such as paths and names of nodes, safe to
+// show in errors, logs and traces.
 package printable
 
 import (
@@ -17,10 +17,10 @@ func Is(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, unprintable) < 0
 }
 
-// String returns s unchanged if every character of it can be printed. Otherwise
-// it returns s in quotes, with escapes for the other characters: those could
-// begin a new line, run text backwards, or end a C string in the program that
-// shows them. A printable s is never quoted, so that a quoted one stands out.
+// String returns s unchanged if every character of it can be printed. Otherwise it
+// returns s in quotes, with escapes for the other characters, which could begin a new
+// line, run text backwards, or end a C string in the program that shows the text. A
+// printable s is never quoted, so a quoted one stands out.
 func String(s string) string {
 	if Is(s) {
 		return s
@@ -49,8 +49,8 @@ func JSON(encoded []byte) []byte {
 	return escaped
 }
 
-// hidden reports whether a character of an encoded value cannot be printed.
-// Those below are white space between the values.
+// hidden reports whether a character of an encoded value cannot be printed. Characters
+// up to the blank are white space between the values.
 func hidden(r rune) bool { return r > ' ' && unprintable(r) }
 
 func unprintable(r rune) bool { return !strconv.IsPrint(r) }

@@ -1,7 +1,6 @@
-// Package random has the random numbers that decide when and in which order
-// something is done. They are those of math/rand, and not of math/rand/v2,
-// because a test can seed them: package internal/explore does that, so that a
-// search is the same each time.
+// Package random has the random numbers that decide when and in which order something
+// is done. It uses math/rand and not math/rand/v2, because a test can seed math/rand:
+// package internal/explore does so, to make each search the same.
 package random
 
 import (
@@ -9,10 +8,10 @@ import (
 	"time"
 )
 
-// Duration returns a duration from 0 on, and below an end, which must be positive.
+// Duration returns a duration from 0 to below end, which must be positive.
 func Duration(end time.Duration) time.Duration { return time.Duration(rand.Int63n(int64(end))) }
 
-// Int returns a number from 0 on, and below an end, which must be positive.
+// Int returns a number from 0 to below end, which must be positive.
 func Int(end int) int { return rand.Intn(end) }
 
 // Shuffle brings elements into a random order.

@@ -1,12 +1,12 @@
-// Package reason has the errors that say why something came to no end of its
-// own, and tells them from answers.
+// Package reason has the errors of operations that a context has cut short, and
+// distinguishes these errors from answers.
 //
-// A caller's context may end with any error as its cause, also with one of this
-// library: errgroup and context.WithCancelCause hand on the error of another
-// call. Users find that cause in the errors of this library with errors.Is. The
-// library itself must not: "no such node" in a cause is not the answer of the
-// server. So it decides with Is and As of this package, which do not look
-// there. The linter forbids errors.Is and errors.As.
+// A caller's context may end with any error as its cause, even with an error of this
+// library: errgroup and context.WithCancelCause pass on the error of another call.
+// Users find that cause in the errors of this library with errors.Is. The library
+// itself must not: "no such node" in a cause is not the server's answer. So the library
+// decides with Is and As of this package, which skip causes. The linter forbids
+// errors.Is and errors.As.
 package reason
 
 import (
@@ -21,7 +21,7 @@ import (
 // context.Canceled or context.DeadlineExceeded.
 func OfContext(ctx context.Context) error {
 	err, cause := kindOf(ctx), context.Cause(ctx)
-	if own := ctx.Err(); own != err { // a context of the user's own making
+	if own := ctx.Err(); own != err { // a user-defined context
 		err = fmt.Errorf("%w: %w", err, Foreign(own))
 	}
 	if errors.Is(err, cause) {
@@ -30,15 +30,14 @@ func OfContext(ctx context.Context) error {
 	return &ended{err, Foreign(cause)}
 }
 
-// IsOfContext reports whether ctx has ended, and err is that, as OfContext says
-// it. A context of the user's own making may have an error that Is does not
-// find.
+// IsOfContext reports whether ctx has ended and err is the error of OfContext. A
+// user-defined context may have an error that Is does not find.
 func IsOfContext(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && Is(err, kindOf(ctx))
 }
 
-// kindOf returns which of the two errors of package context stands for the error
-// of a context that has ended.
+// kindOf returns the error of package context that stands for the error of an ended
+// context.
 func kindOf(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return context.DeadlineExceeded
@@ -46,9 +45,9 @@ func kindOf(ctx context.Context) error {
 	return context.Canceled
 }
 
-// ended is the error of a context that has a cause of its own. It is a pointer,
-// as foreign is: errors.Is compares, and == panics on a value with a cause of a
-// type that it cannot compare, such as a list.
+// ended is the error of a context with a cause. ended and foreign are pointers because
+// errors.Is compares errors with ==, which panics on a value that contains a cause of
+// an incomparable type, such as a slice.
 type ended struct{ err, cause error }
 
 func (e *ended) Error() string {
@@ -60,16 +59,16 @@ func (e *ended) Error() string {
 
 func (e *ended) Unwrap() []error { return []error{e.err, e.cause} }
 
-// Foreign returns err as an error that comes from the user's code, such as a
-// cause, or the error of a callback. It has the same text, and errors.Is finds
-// err in it. Is and As find nothing in it.
+// Foreign marks err as an error from user code, such as a cause or the error of a
+// callback. The result has the same text, and errors.Is finds err inside. Is and As
+// find nothing inside.
 func Foreign(err error) error { return &foreign{err} }
 
 type foreign struct{ error }
 
 func (e *foreign) Unwrap() error { return e.error }
 
-// Is is errors.Is, but for what is Foreign.
+// Is is errors.Is, except that it skips Foreign errors.
 func Is(err, target error) bool {
 	if err == nil || target == nil {
 		return err == target
@@ -84,7 +83,7 @@ func Is(err, target error) bool {
 	})
 }
 
-// As is errors.As, but for what is Foreign. No error of this library has a
+// As is errors.As, except that it skips Foreign errors. No error of this library has a
 // method As.
 func As[E error](err error, target *E) bool {
 	return Find(err, func(err error) bool {
@@ -96,8 +95,8 @@ func As[E error](err error, target *E) bool {
 	})
 }
 
-// Find reports whether a match is among err and what it wraps, but for what is
-// Foreign. It looks in the order of errors.Is.
+// Find reports whether matches returns true for err or an error that it wraps, skipping
+// Foreign errors, in the order of errors.Is.
 func Find(err error, matches func(error) bool) bool {
 	for err != nil {
 		if _, ok := err.(*foreign); ok {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Without returns err without target, which must be a plain value. Is finds all
-// in the result that it finds in err, except for target and the errors that
-// wrap it. If nothing else is in err, the result has the text of err.
+// Without returns err without target, which must be a plain value. Is finds the same
+// errors in the result as in err, except target and the errors that wrap it. If err
+// contains nothing else, the result has the text of err.
 func Without(err, target error) error {
 	if !Is(err, target) {
 		return err

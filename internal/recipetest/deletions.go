@@ -7,22 +7,22 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Deletions remembers which nodes an operator has deleted while clients go on.
-// They are known by their czxid, because a path may be created again.
+// Deletions remembers which nodes an operator has deleted while clients are running. It
+// identifies nodes by czxid, because a path may be created again.
 type Deletions struct {
-	mu      sync.Mutex // held while an operator deletes, so that nobody sees the deletion before it is remembered
+	mu      sync.Mutex // held while an operator deletes, so that no reader misses a deletion
 	at      map[int64]time.Time
 	between []span
 }
 
-// span is the time of one deletion, in transactions. Clients may create nodes
-// during it. The operator may or may not have deleted those.
+// span is the time of one deletion, in transactions. The operator may or may not have
+// deleted a node that a client has created during that time.
 type span struct {
 	after, upTo int64
 }
 
-// Delete lists nodes, and calls a function that deletes them, or that ends
-// their session. The function reports whether it has done so.
+// Delete lists nodes, and calls a function that deletes the nodes or ends their
+// session. The function reports whether it succeeded.
 func (d *Deletions) Delete(srv *zktest.Server, list func() []zktest.Node, remove func([]zktest.Node) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,8 +17,7 @@ import (
 )
 
 // PeerTimeout is how long the servers of an ensemble wait for one another. A
-// server that is cut off from the others still answers its clients for that
-// long.
+// partitioned server still answers its clients for that long.
 const PeerTimeout = peerTicks * 100 * time.Millisecond // zkserver's default tick
 
 const peerTicks = 60
@@ -36,7 +35,7 @@ func NewEnsembleWorld(t *testing.T, opts ...zkserver.Option) (*World, *zkserver.
 	return w, e
 }
 
-// ConnectTo returns a client that knows one server only.
+// ConnectTo returns a client whose connection string names only one server.
 func (w *World) ConnectTo(t *testing.T, s *zkserver.Server, session time.Duration, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	at := *w
@@ -45,8 +44,8 @@ func (w *World) ConnectTo(t *testing.T, s *zkserver.Server, session time.Duratio
 	return c
 }
 
-// ConnectFirstTo returns a client that is connected to this server, and knows
-// all.
+// ConnectFirstTo returns a client that is connected to this server, and whose
+// connection string names all servers.
 func (w *World) ConnectFirstTo(t *testing.T, s *zkserver.Server, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	var connected atomic.Bool
@@ -65,7 +64,7 @@ func (w *World) ConnectFirstTo(t *testing.T, s *zkserver.Server, opts ...framewo
 	return c
 }
 
-// Roles returns the leader of the ensemble, and those that follow it.
+// Roles returns the leader of the ensemble, and the followers.
 func (w *World) Roles(t *testing.T, e *zkserver.Ensemble) (leader *zkserver.Server, followers []*zkserver.Server) {
 	t.Helper()
 	leader, err := e.WaitLeader(w.Patience(t))

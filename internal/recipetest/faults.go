@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Faults returns what may happen to a request before its caller's context ends.
-// The session is that of the caller.
+// Faults returns the faults that a request may meet before the caller's context ends.
+// The session is the caller's.
 func Faults(w *World, session int64) map[string]zktest.Action {
 	expire := zktest.Call(func(zktest.Request) { go w.Fake.Session(session).Expire() })
 	return map[string]zktest.Action{

@@ -18,10 +18,10 @@ import (
 // in the room meanwhile.
 type Contend func(ctx context.Context, c *framework.Client, r *Room)
 
-// Room is where those who hold a lock work. Work that is told to stop takes
-// nearly the safety margin for that, and is in the room until then.
+// Room is the place where the holders of a lock work. Work that is asked to stop takes
+// nearly the safety margin to do so, and leaves the room only then.
 type Room struct {
-	capacity int // how many places there are
+	capacity int // the number of places
 	stopping time.Duration
 
 	mu    sync.Mutex // protects the following fields
@@ -69,11 +69,10 @@ func (r *Room) upToLocked(d time.Duration) time.Duration {
 	return time.Duration(r.rng.Int64N(int64(d)))
 }
 
-// StopsWithinTheMargin checks that no more than the room's capacity work at
-// once, if each stops within the safety margin. The contenders are on three
-// machines, two on each, that are cut off from the servers, and come back when
-// their sessions are just lost. Seeds take turns with the error policy and with
-// the margin.
+// StopsWithinTheMargin checks that no more holders than the room's capacity work at the
+// same time, if each stops within the safety margin. Three machines have two contenders
+// each. The machines are cut off from the servers, and reconnect when their sessions
+// have just been lost. Seeds alternate between error policies and margins.
 func StopsWithinTheMargin(t *testing.T, seeds *Seeds, capacity int, contend Contend) {
 	t.Helper()
 	seeds.Each(t, func(t *testing.T, seed uint64) {
@@ -110,14 +109,14 @@ func StopsWithinTheMargin(t *testing.T, seeds *Seeds, capacity int, contend Cont
 	})
 }
 
-// machine is a client, and its network.
+// machine is a client with its network.
 type machine struct {
 	client  *framework.Client
 	network *Network
 }
 
-// cutOff isolates a machine. It comes back within the margin after its session
-// was lost, or earlier. Sometimes the connection breaks before that.
+// cutOff isolates a machine. The machine reconnects within the margin after the loss of
+// its session, or earlier. Sometimes the connection breaks before that.
 func (m machine) cutOff(ctx context.Context, r *Room, margin time.Duration) {
 	session, err := m.client.Session(ctx)
 	if err != nil {

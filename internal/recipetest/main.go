@@ -8,12 +8,12 @@ import (
 	"github.com/gocurator/curator/internal/thorough"
 )
 
-// parallelTests is how many parallel tests on real servers a program runs at the
-// same time. They mostly wait for the servers.
+// parallelTests is how many parallel tests on real servers a program runs at the same
+// time. Such tests mostly wait for the servers.
 const parallelTests = 8
 
-// closeShared are functions that close what tests share. Without the build tag
-// real, tests share nothing.
+// closeShared are functions that close shared servers. Without the build tag real,
+// tests share nothing.
 var closeShared []func() error
 
 // CloseShared ends the shared real servers. It is for a TestMain that cannot be Main.

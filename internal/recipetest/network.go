@@ -23,7 +23,7 @@ type Network struct {
 	conns    []*conn
 	down     bool          // new connections are refused
 	isolated chan struct{} // not nil while isolated; closed when healed
-	password []byte        // of the newest session
+	password []byte        // the password of the newest session
 	session  int64
 }
 
@@ -88,8 +88,8 @@ func (w *Network) Isolate() (heal func()) {
 	})
 }
 
-// Expire ends the client's present session as an operator would: it takes the
-// session over and closes it.
+// Expire ends the client's present session as an operator would: by taking over the
+// session and closing it.
 func (w *Network) Expire(t testing.TB) {
 	t.Helper()
 	w.Refuse(true) // keeps the client from taking its session back at once

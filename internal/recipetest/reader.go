@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Read reads a sequence on a goroutine of its own until the test ends. next
-// waits for the value that follows, and fails the test if there is none. An
-// error in the sequence fails the test, too.
+// Read reads a sequence on a separate goroutine until the test ends. next waits for the
+// next value, and fails the test if there is none. An error in the sequence fails the
+// test, too.
 func Read[T any](t *testing.T, w *World, sequence func(context.Context) iter.Seq2[T, error]) (next func() T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/internal/zkserver"
 )
 
-// Each server is a JVM, whose start costs as much as many tests. So there are few,
-// and tests take turns with them: the next test gets the server of an earlier one.
+// Each server is a JVM, whose start costs as much as many tests. So there are few
+// servers, and tests take turns: a test gets the server of an earlier test.
 const (
 	parallelServers   = 2
 	parallelEnsembles = 1
@@ -25,7 +25,7 @@ var (
 
 func init() { closeShared = append(closeShared, zkserver.CloseShared) }
 
-// turns are as many as there is room in the channel.
+// turns is a channel with one place for each concurrent test.
 type turns chan struct{}
 
 // enter waits for a turn, which lasts until the end of the test.

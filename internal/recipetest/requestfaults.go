@@ -11,17 +11,16 @@ import (
 type RequestFault struct {
 	Name string
 
-	// MayEndSession is true if the server may end the session, and delete its
-	// ephemeral nodes, before the client hears from it again.
+	// MayEndSession is true if the server may end the session, and delete its ephemeral
+	// nodes, before the next answer reaches the client.
 	MayEndSession bool
 
 	// On returns the fault for requests to a server.
 	On func(*zktest.Server) zktest.Action
 }
 
-// RequestFaults are faults for tests that let each request in turn run into
-// each of them. The times are made for a session timeout between 9 and 20
-// seconds.
+// RequestFaults are faults for tests that let each request in turn run into each fault.
+// The times assume a session timeout between 9 and 20 seconds.
 var RequestFaults = slices.Concat(ConnectionFaults, []RequestFault{RefusedRequest})
 
 // RefusedRequest is the fault that the server answers with an error which the

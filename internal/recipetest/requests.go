@@ -9,17 +9,15 @@ import (
 	"github.com/gocurator/curator/internal/thorough"
 )
 
-// stride is how many requests EachRequest goes on by, unless the run is a full one.
+// stride is the step between the requests that EachRequest tries, except in a full run.
 const stride = 24
 
-// EachRequest runs a scenario once for each request that it makes. The scenario
-// lets something happen to the request of the given number, which begins with
-// 0, and reports whether it made that many. It must make at least the given
-// number of requests.
+// EachRequest runs a scenario once for each request that it makes. The scenario causes
+// a fault at the request with the given number, counted from 0, and reports whether it
+// made that many requests. It must make at least least requests.
 //
-// In a full run it tries all of them, and by default the first and then every
-// twenty-fourth. The test's name decides which ones, so that different faults meet
-// different requests.
+// A full run tries all requests, and a default run every twenty-fourth. The test's name
+// decides on which, so that different faults meet different requests.
 func EachRequest(t *testing.T, least int, scenario func(t *testing.T, request int) (hit bool)) {
 	t.Helper()
 	step := thorough.Size(1, stride)

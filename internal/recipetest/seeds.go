@@ -11,16 +11,16 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Seeds are those that a test of random faults tries. Flags of the test program
-// can choose others.
+// Seeds are the seeds of a test of random faults. Flags of the test program can choose
+// other seeds.
 type Seeds struct {
 	flag         string
 	all          int
 	first, count *int
 }
 
-// SeedFlags declares the flags -x-seed and -x-seeds, for the flag x, and
-// returns the seeds that they choose. All is how many a full run tries.
+// SeedFlags declares the flags -x-seed and -x-seeds, for the flag x, and returns the
+// chosen seeds. The argument all is the number of seeds in a full run.
 func SeedFlags(name string, all int) *Seeds {
 	return &Seeds{
 		flag:  name,
@@ -30,9 +30,9 @@ func SeedFlags(name string, all int) *Seeds {
 	}
 }
 
-// Count returns how many seeds are tried. If the flag does not say, it is a fiftieth
-// of all by default, and two at least. In a full run it is all of them, as often as
-// [thorough.Times] says.
+// Count returns how many seeds are tried. Without the flag, the number is a fiftieth of
+// all by default, and at least two. In a full run, the number is all, multiplied by
+// [thorough.Times].
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
@@ -43,7 +43,7 @@ func (s *Seeds) Count() int {
 	return max(s.all/50, 2)
 }
 
-// All reports whether no fewer seeds are tried than in a full run.
+// All reports whether at least as many seeds are tried as in a full run.
 func (s *Seeds) All() bool { return s.Count() >= s.all }
 
 // Each runs a parallel subtest for each seed.
@@ -76,8 +76,7 @@ func (s *Seeds) try(t *testing.T, seed int, trial func(t *testing.T, seed uint64
 	trial(t, uint64(seed))
 }
 
-// LogEvents writes what has happened to a server into the log of a test that
-// has failed.
+// LogEvents writes the events of a server into the log of a failed test.
 func LogEvents(t testing.TB, events []zktest.Event) {
 	t.Helper()
 	if !t.Failed() {

@@ -10,13 +10,13 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Untold is after how long a client notices a change that its server did not
-// tell of.
+// Untold is how long a client takes to notice a change of which its server sent no
+// event.
 const Untold = 5 * time.Minute
 
-// Hide takes the right to read a node away from everybody but one
-// administrator. Servers tell nobody else of changes then. The function that it
-// returns gives the right back. It works on the fake.
+// Hide allows only an administrator to read a node. Servers then send no other client
+// events about changes. The returned function restores the right. Hide works only on
+// the fake.
 func (w *World) Hide(t *testing.T, path string) (show func()) {
 	t.Helper()
 	admin, _ := w.Connect(t, framework.WithAuth("digest", []byte("admin:a")))
@@ -29,7 +29,7 @@ func (w *World) Hide(t *testing.T, path string) (show func()) {
 	return func() { setACL(zk.WorldACL(zk.PermAll)) }
 }
 
-// ChangeUntold writes to a node in a way that no client is told of.
+// ChangeUntold writes to a node without any client receiving an event.
 func (w *World) ChangeUntold(t *testing.T, path string) {
 	t.Helper()
 	show := w.Hide(t, path)

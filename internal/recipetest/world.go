@@ -1,5 +1,5 @@
-// Package recipetest has what the tests of several recipes share: servers,
-// fake and real, clients whose network can be broken, and pending acquires.
+// Package recipetest has the helpers that the tests of several recipes share: fake and
+// real servers, and clients with a network that tests can break.
 package recipetest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// World is where a scenario takes place: a server, in virtual or in real time.
+// World is the setting of a scenario: a server, in virtual or in real time.
 type World struct {
 	Addr    string
 	Dial    framework.DialFunc
@@ -29,7 +29,7 @@ type World struct {
 	Watches func() int // returns the number of watches on the server
 	Fake    *zktest.Server
 
-	Observer *framework.Client // a client that has no part in the scenario
+	Observer *framework.Client // a client that only observes the scenario
 }
 
 // OnFakeAndReal runs a scenario on zktest in virtual time, and with the build tag
@@ -60,17 +60,17 @@ func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World), opts ...
 	})
 }
 
-// LongSession is the session timeout of clients that are to keep their session,
-// whatever happens to servers.
+// LongSession is the session timeout of clients that must keep their session, whatever
+// happens to servers.
 const LongSession = 20 * time.Second
 
 // ShortSession is the session timeout of clients whose session is meant to end
 // by itself.
 const ShortSession = 3 * time.Second
 
-// ShortLived returns the options of such a client. In real time the client
-// gives its session up long before the server does, so that the order does not
-// depend on the scheduler of a busy machine.
+// ShortLived returns the options of a client with a ShortSession. In real time, the
+// client gives up its session long before the server does, so the order does not depend
+// on the scheduler of a busy machine.
 func (w *World) ShortLived(opts ...framework.Option) []framework.Option {
 	opts = append(opts, framework.WithSessionTimeout(ShortSession))
 	if w.Fake == nil {
@@ -93,7 +93,7 @@ func (w *World) Connect(t *testing.T, opts ...framework.Option) (*framework.Clie
 	return c, network
 }
 
-// Patience is a context that outlasts everything a scenario waits for.
+// Patience returns a context that lasts longer than any wait of a scenario.
 func (w *World) Patience(t testing.TB) context.Context {
 	t.Helper()
 	patience := 2 * time.Minute
@@ -156,17 +156,16 @@ func (w *World) Nodes(t *testing.T, path string) []string {
 	return names
 }
 
-// NothingLeft waits until there is no contender, and no watch on the whole
-// server.
+// NothingLeft waits until the path has no contender and the whole server has no watch.
 func (w *World) NothingLeft(t *testing.T, path string) {
 	t.Helper()
 	w.WaitNodes(t, path, 0)
 	w.NoWatches(t)
 }
 
-// NoWatches waits until there is no watch. It does not wait for long: once in a
-// minute the server removes empty containers, and with them the watches that a
-// recipe has forgotten there.
+// NoWatches waits until there is no watch. It waits only briefly: once a minute the
+// server removes empty containers, and with them any watches that a recipe has
+// forgotten there.
 func (w *World) NoWatches(t *testing.T) {
 	t.Helper()
 	const bound = 20 * time.Second

@@ -1,5 +1,4 @@
 package semconv
 
-// TwoRecipes is a line of the log that zklock shows in any case. It is no name of
-// telemetry.
+// TwoRecipes is a log line that zklock always shows. It is not a name of telemetry.
 const TwoRecipes = "two recipes use one path, and neither waits for the other"

@@ -1,9 +1,9 @@
-// Package semconv has the names that the spans, metrics and log lines of this
-// module use, so that all of them call the same thing by the same name. It
-// imports nothing: framework and recipes know no OpenTelemetry.
+// Package semconv has the names in the spans, metrics and log lines of this module, so
+// that the same thing has the same name everywhere. It imports nothing: framework and
+// recipes do not depend on OpenTelemetry.
 //
-// A name of OpenTelemetry's semantic conventions is used where there is one.
-// They have no names for locks, nor for sessions of ZooKeeper; ours begin with
+// A name comes from OpenTelemetry's semantic conventions if one exists. The conventions
+// have no names for locks or for sessions of ZooKeeper; these names begin with
 // "curator.".
 package semconv
 
@@ -15,7 +15,7 @@ const (
 	LockMode   = "curator.lock.mode"   // "exclusive" or "shared"
 
 	LockLeases  = "curator.lock.leases"  // how many an acquire asks for
-	LockTry     = "curator.lock.try"     // the acquire does not wait for others
+	LockTry     = "curator.lock.try"     // the acquire does not wait
 	LockTimeout = "curator.lock.timeout" // time until the acquire's deadline
 	LockOutcome = "curator.lock.outcome" // how an acquire ended
 	LockWaited  = "curator.lock.waited"  // how long an acquire has waited
@@ -44,16 +44,16 @@ const (
 	LockPred     = "curator.lock.predecessor"
 	LockPredNode = "curator.lock.predecessor.node" // the path of the node
 
-	// LockHandOff is the time from the news of the release to the grant.
+	// LockHandOff is the time from learning of the release to the grant.
 	LockHandOff = "curator.lock.handoff.duration"
 	// LockLocal means that the lock was handed over within this process.
 	LockLocal = "curator.lock.handoff.local"
-	// LockDowngraded means that a reader took the place of its own writer.
+	// LockDowngraded means that a reader took its own writer's place.
 	LockDowngraded = "curator.lock.downgraded"
 
 	LockEnd  = "curator.lock.end"  // why a claim ended
 	LockHeld = "curator.lock.held" // how long a lock has been held
-	// LockOverrun is how long a leader's work went on after its leadership.
+	// LockOverrun is how long a leader's work continued after its leadership.
 	LockOverrun = "curator.lock.overrun"
 
 	LinkKind = "curator.link" // the kind of span that a link leads to
@@ -64,11 +64,11 @@ const (
 	// SessionID is in hexadecimal digits, as in ZooKeeper's own logs.
 	SessionID    = "curator.session.id"
 	SessionState = "curator.session.state"
-	Cause        = "curator.cause" // text of the error that explains it
+	Cause        = "curator.cause" // text of the error that explains the event
 
 	OutageDuration = "curator.outage.duration"
 
-	ConnectionsEnded = "curator.connections.ended" // how many in a row had the same request
+	ConnectionsEnded = "curator.connections.ended" // how many connections in a row ended on the same request
 )
 
 // Attributes of operations.
@@ -84,7 +84,7 @@ const (
 
 // Attributes of persistent nodes, and of caches.
 const (
-	// NodeRegained means that a node was registered before, and was lost.
+	// NodeRegained means that a node was registered before and then lost.
 	NodeRegained = "curator.znode.regained"
 	NodeLoss     = "curator.znode.loss" // why a node was lost
 	// NodeCzxid is the transaction that created a node.
@@ -94,7 +94,7 @@ const (
 	// CacheZxidBefore is the cache's previous CacheZxid.
 	CacheZxid       = "curator.cache.zxid"
 	CacheZxidBefore = "curator.cache.zxid.before"
-	// CacheLag is for how long a cache has been behind.
+	// CacheLag is how long a cache has been behind.
 	CacheLag = "curator.cache.lag"
 )
 
@@ -107,7 +107,7 @@ const (
 // Attributes of services in package discovery.
 const (
 	DiscoveryState  = "curator.discovery.state"  // of the instances in a directory, such as "draining"
-	DiscoveryChange = "curator.discovery.change" // what has become of an instance, such as "added"
+	DiscoveryChange = "curator.discovery.change" // the change of an instance, such as "added"
 )
 
 // Attributes that OpenTelemetry's semantic conventions define.

@@ -1,12 +1,10 @@
-// Package suspension measures for how long this machine has been suspended:
-// asleep, or a virtual machine that was saved and resumed, if the guest is
-// told.
+// Package suspension measures for how long this machine has been suspended: asleep, or
+// as a virtual machine saved and resumed, if the guest is notified.
 //
-// Go's clock and its timers stand still during a suspension on Linux and macOS,
-// while the world goes on. On Windows, Go's clock goes on, and its timers are
-// woken, so there is no time to add. On other systems the time is not known,
-// and taken as zero.
+// On Linux and macOS, Go's clock and timers stand still during a suspension. On
+// Windows, Go's clock continues and timers fire, so there is no time to add. On other
+// systems the time is unknown, and taken as zero.
 //
-// A host may also pause a virtual machine without telling the guest. No clock
-// within the guest shows that.
+// A host may also pause a virtual machine without notifying the guest. No clock in the
+// guest shows such a pause.
 package suspension

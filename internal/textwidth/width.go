@@ -1,5 +1,5 @@
-// Package textwidth tells how many columns of a terminal a text takes. It is for
-// tables of names that others have chosen.
+// Package textwidth tells how many columns of a terminal a text takes. Tables with
+// untrusted names use it.
 package textwidth
 
 import (

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Parallel lets n parallel tests of a program run at the same time, unless the
-// command line says how many. It is for TestMain of packages whose tests mostly
-// wait, so that there can be more of them than processors.
+// Parallel lets n parallel tests of a program run at the same time, unless the command
+// line says how many. Parallel is for TestMain of packages whose tests mostly wait, so
+// more tests than processors can run.
 func Parallel(n int) {
 	const name = "test.parallel"
 	flag.Parse()

@@ -1,16 +1,14 @@
-// Package thorough says how much the tests of this repository do. Only tests
-// import it.
+// Package thorough sets how much the tests of this repository do. Only tests import it.
 //
-// By default the size of every test is small and fixed: two runs try the same
-// seeds, the same requests and the same crowds. The environment variable
-// CURATOR_SEEDS makes searches larger: with 1, a test tries all of its seeds,
-// every request and its largest crowd, and with n, tests of random faults try n
-// times as many seeds. .ci/full sets it.
+// By default, every test has a small and fixed size: two runs try the same seeds, the
+// same requests and the same crowds. The environment variable CURATOR_SEEDS makes
+// searches larger: with 1, a test tries all of its seeds, every request and its largest
+// crowd, and with n, tests of random faults try n times as many seeds. .ci/full sets
+// it.
 //
-// The repository has two more variables: CURATOR_MUTANT says which rule of the
-// library a program breaks (see internal/mutants), and CURATOR_ZOOKEEPER_MAVEN
-// which version of ZooKeeper tests with the build tag real run on, if it is not
-// the installed one.
+// The repository has two more variables. CURATOR_MUTANT selects the rule of the library
+// that a program breaks (see internal/mutants). CURATOR_ZOOKEEPER_MAVEN selects a
+// version of ZooKeeper for tests with the build tag real, instead of the installed one.
 package thorough
 
 import (
@@ -25,8 +23,8 @@ import (
 // Seeds is the name of the variable.
 const Seeds = "CURATOR_SEEDS"
 
-// Times says how many times as many seeds as in a full run a test tries: the
-// value of CURATOR_SEEDS. It is 0 by default, when a test tries a part of them.
+// Times returns the value of CURATOR_SEEDS: a test tries that many times the seeds of a
+// full run. By default, Times is 0, and a test tries a part of the seeds.
 func Times() int {
 	value := os.Getenv(Seeds)
 	if value == "" {
@@ -43,8 +41,8 @@ func Times() int {
 // crowd.
 func Full() bool { return Times() > 0 }
 
-// Size returns how much a test does of something, how often or for how long: all
-// of it in a full run, and less by default.
+// Size returns a number or a duration for a test: all in a full run, and less by
+// default.
 func Size[T any](all, less T) T {
 	if Full() {
 		return all
@@ -52,13 +50,13 @@ func Size[T any](all, less T) T {
 	return less
 }
 
-// Some returns the cases that a test tries: all in a full run, and by default the
-// first few.
+// Some returns the cases of a test: all cases in a full run, and the first few by
+// default.
 func Some[T any](few int, all ...T) []T { return all[:Size(len(all), few)] }
 
-// Picked reports whether a test of very many cases tries the case with this
-// name. A full run tries all of them. By default it is about one in n, and always
-// the same ones: the name decides.
+// Picked reports whether a test of very many cases tries the case with this name. A
+// full run tries all cases. By default, about one case in n is tried, and the name
+// decides, so the choice is always the same.
 func Picked(n uint32, name ...any) bool {
 	if Full() {
 		return true
@@ -68,8 +66,8 @@ func Picked(n uint32, name ...any) bool {
 	return h.Sum32()%n == 0
 }
 
-// MuchWork skips a test that needs much of a processor, because it is about very
-// large numbers, unless the run is a full one.
+// MuchWork skips a test that needs much CPU time for very large numbers, except in a
+// full run.
 func MuchWork(t testing.TB) {
 	t.Helper()
 	if !Full() {
@@ -77,9 +75,9 @@ func MuchWork(t testing.TB) {
 	}
 }
 
-// Patience returns how long a test in real time waits for what must happen: d,
-// which is for machines that are very busy, or a quarter of it where the program
-// breaks a rule on purpose, so that it may never happen. See internal/mutants.
+// Patience returns how long a test in real time waits for an event that must happen.
+// The duration d suits very busy machines. In a mutant, where the event may never
+// happen, Patience returns a quarter of d; see internal/mutants.
 func Patience(d time.Duration) time.Duration {
 	if os.Getenv("CURATOR_MUTANT") != "" {
 		return d / 4

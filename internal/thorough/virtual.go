@@ -2,6 +2,6 @@
 
 package thorough
 
-// Parallel does nothing: tests in virtual time do not wait, so that there is no use
-// in more of them than processors.
+// Parallel does nothing: tests in virtual time do not wait, so running more tests than
+// processors has no use.
 func Parallel(int) {}

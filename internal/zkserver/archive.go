@@ -9,24 +9,22 @@ import (
 	"time"
 )
 
-// A third of the work of a server's start is to load and check its classes.
-// Java can keep the result in a file, an archive for class-data sharing, and
-// map it into memory at the next start (JEP 350). There is one archive for
-// standalone servers and one for members of ensembles, in the user's cache
-// directory. The first program on a machine makes it, which takes some seconds.
-// Without it, servers start as well.
+// A third of the work of a server's start is to load and check its classes. Java can
+// keep the result in a file, an archive for class-data sharing, and map it into memory
+// at the next start (JEP 350). There is one archive for standalone servers and one for
+// members of ensembles, in the user's cache directory. The first program on a machine
+// makes the archive, which takes some seconds. Servers also start without an archive.
 //
-// A Java before version 13 ends at once when it is to make an archive, since it
-// does not know the flag. So a Java that has an archive knows the flags for it.
-// The flag -XX:+IgnoreUnrecognizedVMOptions would be no way to pass them to any
-// Java: it applies to all flags, and a test's own that is misspelt would go
-// unnoticed.
+// Java before version 13 ends at once when asked to make an archive, because it does
+// not know the flag. So if an archive exists, Java knows the flags for using it. The
+// flag -XX:+IgnoreUnrecognizedVMOptions is no alternative: it applies to all flags, and
+// a misspelt flag of a test would go unnoticed.
 
 // archiveTimeout bounds the making of an archive.
 const archiveTimeout = time.Minute
 
-// archiveFlags returns the flags with which servers of d use their archive. If
-// there is none, it makes one.
+// archiveFlags returns the flags with which servers of d use their archive. If there is
+// no archive, archiveFlags makes one.
 func archiveFlags(cacheDir func() (string, error), d *Distribution, ensemble bool) []string {
 	path := archivePath(cacheDir, d, ensemble)
 	if path == "" {
@@ -65,9 +63,9 @@ func archivePath(cacheDir func() (string, error), d *Distribution, ensemble bool
 	return filepath.Join(cache, cacheName, fmt.Sprintf("classes-%x.jsa", h.Sum(nil)[:8]))
 }
 
-// makeArchive runs a server that archives its classes at its end. Other
-// programs may make the same archive at the same time: each has a file of its
-// own, and the last one stays.
+// makeArchive runs a server that archives its classes at its end. Other programs may
+// make the same archive at the same time: each uses a separate file, and the last one
+// stays.
 func makeArchive(path string, d *Distribution, ensemble bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// certificates are made anew for each Run: an authority, whose key is dropped
-// at once, and the certificates that it has signed.
+// certificates are created for each Run: an authority, whose key is dropped at once,
+// and the certificates that the authority has signed.
 type certificates struct {
 	authority *x509.Certificate
 	serverPEM []byte // certificate and key

@@ -126,9 +126,8 @@ func fromHome(home string) (*Distribution, error) {
 // as soon as it has a connection.
 var undeclaredJars = []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"}
 
-// fromDebian relies on the manifest of the package's zookeeper.jar, which names
-// almost every jar that it needs. The package depends on all of them except for
-// the logger.
+// fromDebian relies on the manifest of the package's zookeeper.jar, which names almost
+// every jar that it needs. The package depends on all these jars except the logger.
 func fromDebian(dir string) (*Distribution, error) {
 	server := filepath.Join(dir, "zookeeper.jar")
 	if _, err := os.Stat(server); err != nil {
@@ -167,8 +166,7 @@ func jarsIn(dirs ...string) ([]string, error) {
 	return absolute(jars)
 }
 
-// absolute makes paths absolute, since the server runs in a directory of its
-// own.
+// absolute makes paths absolute, because the server runs in its own directory.
 func absolute(paths []string) ([]string, error) {
 	for i, path := range paths {
 		abs, err := filepath.Abs(path)

@@ -20,8 +20,8 @@
 // a package can share them until [CloseShared], which belongs at the end of
 // TestMain:
 //
-//   - [Shared] returns a server that all tests use at the same time, each below
-//     a path of its own.
+//   - [Shared] returns a server that all tests use at the same time, each below its own
+//     path.
 //   - [Borrow] returns a server that a test has for itself until it ends. The
 //     test may stop, kill or pause it. The next test gets it back serving.
 //   - [Start] is for a test that needs an empty server, or that changes the
@@ -50,10 +50,10 @@
 // machine.
 //
 // A server lives until the end of its test or CloseShared. On Linux the kernel ends it with
-// the program, however that ends; elsewhere a program that dies leaves the JVM
-// behind. Each server has a directory of its own below [os.TempDir], which
-// Close removes. The first start on a machine takes some seconds longer, for an
-// archive of Java's classes in the user's cache directory.
+// the program, however that ends; elsewhere a program that dies leaves the JVM behind. Each
+// server has its own directory below [os.TempDir], which Close removes. The first start on
+// a machine takes some seconds longer, for an archive of Java's classes in the user's cache
+// directory.
 //
 // # Calls and errors
 //

@@ -4,8 +4,7 @@ package zkserver
 
 import "syscall"
 
-// pause stops the command. The channel is closed when somebody resumes it after
-// that.
+// pause stops the command. The channel is closed when the command is resumed.
 func (p *process) pause() (resumed <-chan struct{}, err error) {
 	<-p.started
 	// The lock is held during the signal, so that signals and channels change

@@ -25,7 +25,7 @@ type process struct {
 
 	mu struct {
 		sync.Mutex
-		resumed chan struct{} // closed by the next resume; nil if nobody has paused since the last one
+		resumed chan struct{} // closed by the next resume; nil if not paused since the last resume
 	}
 }
 

@@ -22,9 +22,9 @@ func dieWithParent() *syscall.SysProcAttr {
 
 var errThreadRunning = errors.New("a thread of the server runs")
 
-// awaitStopped waits until every thread of the server is stopped, somebody has
-// resumed it, or it has ended. The signal that stops a process takes effect some
-// time after it was sent, one thread at a time.
+// awaitStopped waits until every thread of the server is stopped, or the server is
+// resumed or has ended. The signal that stops a process takes effect some time after it
+// was sent, one thread at a time.
 func (s *Server) awaitStopped(p *process, resumed <-chan struct{}) {
 	_ = poll(context.Background(), p.done, func(context.Context) error {
 		if isClosed(resumed) {

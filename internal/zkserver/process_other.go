@@ -11,9 +11,9 @@ import (
 // dieWithParent returns nil: other systems have nothing like it.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// awaitStopped waits until the server no longer answers, or answers slowly, or
-// somebody has resumed it. The signal that stops a process takes effect some time
-// after it was sent, one thread at a time.
+// awaitStopped waits until the server no longer answers, answers slowly, or is resumed.
+// The signal that stops a process takes effect some time after it was sent, one thread
+// at a time.
 func (s *Server) awaitStopped(_ *process, resumed <-chan struct{}) {
 	const silence = 50 * time.Millisecond
 	for answered := true; answered && !isClosed(resumed); {

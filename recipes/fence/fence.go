@@ -1,11 +1,11 @@
-// Package fence protects a resource from a process that has lost its lock and
-// does not know it. Such a process was stopped, by the garbage collector, its
-// debugger or its hypervisor, and its next request comes after the requests of
-// the next holder. No lock service can prevent that. The resource can, because
-// the fencing tokens of leases grow from holder to holder.
+// Package fence protects a resource from a process that has lost its lock without
+// noticing. Such a process was paused, by the garbage collector, a debugger or a
+// hypervisor, and its next request arrives after requests of the next holder. No lock
+// service can prevent that. The resource can, because the fencing tokens of leases grow
+// from holder to holder.
 //
-// The resource remembers the largest token that it has seen, and refuses
-// requests with a smaller one:
+// The resource remembers the largest token seen so far, and refuses requests with a
+// smaller one:
 //
 //	var guard fence.Guard // beside the data; all requests pass it
 //
@@ -18,12 +18,13 @@
 // both in one step:
 //
 //   - Module contrib/fencesql does that in SQL databases.
-//   - Data in ZooKeeper itself needs no token. A transaction with the checks of the lock,
-//     from Lease.Checks, is carried out only while the lock is held. Package fencezk has
-//     a client all of whose writes are such transactions.
+//   - Data in ZooKeeper itself needs no token. The servers carry out a transaction with
+//     the checks from Lease.Checks only while the lock is held. All writes of a client
+//     from package fencezk are such transactions.
 //   - Package fencehttp and module contrib/fencegrpc carry the token of the caller's
-//     lease from service to service, and check it in a [Store] at the entrance. The
-//     documentation of fencehttp says what this check does not fence.
+//     lease from service to service, and check the token in a [Store] before they
+//     handle a request. The documentation of fencehttp says what this check does not
+//     fence.
 package fence
 
 import (
@@ -35,19 +36,18 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// ErrStale is matched by the error of a request whose token is smaller than one
-// that was seen before. The sender has lost the lock.
+// The error of a request whose token is smaller than an earlier one matches ErrStale.
+// The sender has lost the lock.
 var ErrStale = errors.New("stale fencing token")
 
-// StaleError is the error of a request whose token is smaller than one that was seen
-// before. It matches ErrStale. What is not known is zero. As JSON, it has the numbers as
-// strings.
+// StaleError is the error of a request whose token is smaller than an earlier one. It
+// matches ErrStale. Unknown fields are zero. In JSON, the numbers are strings.
 type StaleError struct {
 	Token int64  `json:"token,string"` // the token of the refused lease
 	Owner string `json:"owner"`        // the path of the refused lease
 
-	NewestToken int64  `json:"newestToken,string"` // the largest token that was seen
-	NewestOwner string `json:"newestOwner"`        // the path of the lease that has that token
+	NewestToken int64  `json:"newestToken,string"` // the largest token seen so far
+	NewestOwner string `json:"newestOwner"`        // the path of the lease with that token
 }
 
 // Error returns a text such as: stale fencing token: 6 of /lock/a, after 7 of /lock/b.
@@ -62,7 +62,7 @@ func (e *StaleError) Error() string {
 // Unwrap returns ErrStale.
 func (e *StaleError) Unwrap() error { return ErrStale }
 
-// stamp is a token and the path of its holder's node, if that is known.
+// stamp is a token and, if known, the path of its holder's node.
 type stamp struct {
 	token int64
 	owner string
@@ -75,34 +75,34 @@ func (s stamp) String() string {
 	return fmt.Sprintf("%d of %s", s.token, printable.String(s.owner))
 }
 
-// Guard admits requests whose token is the largest that it has seen, or larger.
-// The zero Guard has seen none. It is safe for concurrent use.
+// Guard admits a request unless an earlier request had a larger token. The zero Guard
+// has seen no token. A Guard is safe for concurrent use.
 //
 // Do is for one resource. Raise makes a Guard a Store in memory, which forgets its
 // tokens when the process ends.
 type Guard struct {
-	// mu protects newest. Do holds it while the caller's function runs, so that
-	// no two requests run at once.
+	// mu protects newest. Do holds mu while the caller's function runs, so that no two
+	// requests run at the same time.
 	mu     sync.Mutex
-	newest map[string]stamp // by resource; that of Do is ""
+	newest map[string]stamp // by resource; Do uses ""
 }
 
 var _ Store = (*Guard)(nil)
 
-// NewGuard returns a Guard that has seen a token already. A resource that has
-// kept its newest token makes its Guard with it after a restart.
+// NewGuard returns a Guard that has already seen a token. A resource that has stored
+// its newest token passes it to NewGuard after a restart.
 func NewGuard(newest int64) *Guard { return &Guard{newest: map[string]stamp{"": {token: newest}}} }
 
 // Do calls f and returns the error of f. If a larger token was seen before, it
 // does not call f, and returns an error that matches ErrStale and names both
 // tokens.
 //
-// No other request is admitted while f runs. Otherwise an older request could
-// still be at work when a newer one begins. For the same reason f must not call
-// the Guard: it would wait for itself.
+// The Guard admits no other request while f runs. Otherwise an older request could
+// still be running when a newer one begins. So f must not call the Guard, or it would
+// wait for itself.
 //
-// The token counts as seen even if f fails. A nil f is an error, and its token
-// does not count.
+// The token counts as seen even if f fails. For a nil f, Do returns an error and
+// ignores the token.
 func (g *Guard) Do(token int64, f func() error) error {
 	if f == nil {
 		return errors.New("do: the function must not be nil")
@@ -115,7 +115,7 @@ func (g *Guard) Do(token int64, f func() error) error {
 	return f()
 }
 
-// Raise implements Store. It waits for a Do that is under way, and ignores ctx.
+// Raise implements Store. It waits for a running Do, and ignores ctx.
 func (g *Guard) Raise(_ context.Context, resource string, lease Lease) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -133,8 +133,8 @@ func (g *Guard) raiseLocked(resource string, s stamp) error {
 	return nil
 }
 
-// Newest returns the largest token that Do has seen, to be kept with the data. It waits
-// for a request that is under way.
+// Newest returns the largest token that Do has seen, which the resource should store
+// with the data. Newest waits for a running request.
 func (g *Guard) Newest() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/token"
 )
 
-// Lease is what a resource needs of a held lock. A *locks.Lease is a Lease.
+// Lease is the part of a held lock that a resource needs. A *locks.Lease is a Lease.
 type Lease interface {
 	// Context ends when the lock is no longer held.
 	Context() context.Context
@@ -24,30 +24,31 @@ type Lease interface {
 }
 
 // Store keeps the largest token of each resource. *Guard is a Store in memory, package
-// fencezk has one in ZooKeeper, and module contrib/fencesql one in SQL databases.
+// fencezk has a Store in ZooKeeper, and module contrib/fencesql has a Store in SQL
+// databases.
 type Store interface {
-	// Raise compares the lease's token with the largest one that the resource has seen,
-	// and raises that, in one atomic step. An equal token is admitted. A smaller one is
-	// refused with an error that matches ErrStale, a *StaleError if the newest token is
-	// known. After any other error, the token may have been raised.
+	// Raise compares the lease's token with the resource's largest token, and raises
+	// the latter, in one atomic step. Raise admits an equal token. For a smaller token,
+	// the error matches ErrStale, and is a *StaleError if the newest token is known.
+	// After any other error, the token may have been raised.
 	//
 	// No release, deletion or timeout makes the token of a resource smaller.
 	Raise(ctx context.Context, resource string, lease Lease) error
 }
 
-// FromContext returns the innermost lease that ctx is under: the lease of a lock or a
-// leadership of this process, or the lease of the caller whose request Incoming has
-// admitted. Of a locks.InterProcessMultiLock, it is the lease of the last lock, whose
-// token the whole has. The context of a caller's lease ends with the request.
+// FromContext returns the innermost lease of ctx: the lease of a lock or a leadership
+// of this process, or the lease of the caller whose request Incoming has admitted. For
+// a locks.InterProcessMultiLock, FromContext returns the lease of the last lock, whose
+// token is the multi-lock's token. The context of a caller's lease ends with the request.
 func FromContext(ctx context.Context) (Lease, bool) {
 	lease, ok := ctx.Value(token.Key{}).(Lease)
 	return lease, ok
 }
 
-// Outgoing returns the header of a request that is made under ctx: the fencing token of
-// the lease from FromContext, a space, and the path of the lease's node, escaped as in a
-// URL. Without a lease, the header is empty, and the request has to be sent without it.
-// For a lease that has ended, Outgoing returns an error with the reason.
+// Outgoing returns the header for a request under ctx: the fencing token of the lease
+// from FromContext, a space, and the path of the lease's node, escaped as in a URL.
+// Without a lease, the header is empty, and the request must be sent without it. If the
+// lease has ended, Outgoing returns an error with the reason.
 func Outgoing(ctx context.Context) (header string, err error) {
 	lease, ok := FromContext(ctx)
 	if !ok {
@@ -59,9 +60,9 @@ func Outgoing(ctx context.Context) (header string, err error) {
 	return token.Text(lease.FencingToken(), lease.Path()), nil
 }
 
-// Incoming admits a request to a resource that a lock guards. The headers are those that
-// the request has, as Outgoing makes them. The resource's name in the store is the path
-// of the lock, as the holders' clients have it: without their namespace and chroot. A
+// Incoming admits a request to a resource that a lock guards. The headers are the
+// request's headers from Outgoing. The resource's name in the store is the path of the
+// lock, as the holders' clients see it: without their namespace and chroot. A
 // locks.InterProcessSemaphoreMutex has its holders one level lower: its lock is the path
 // followed by /leases.
 //
@@ -108,7 +109,7 @@ const (
 	malformed = "malformed"
 )
 
-// refusal is the error of a request that has not come to the store.
+// refusal is the error of a request that was refused before the store was asked.
 type refusal struct{ reason, text string }
 
 func (r *refusal) Error() string { return r.text }
@@ -116,9 +117,10 @@ func (r *refusal) Error() string { return r.text }
 // Reason returns why Incoming has refused a request, as one word for programs:
 //
 //   - "stale": a larger token was seen before. The error matches ErrStale.
-//   - "other_lock": the token is of another lock than the one that guards the resource.
+//   - "other_lock": the token belongs to a lock that does not guard the resource.
 //   - "missing": the request has no token.
-//   - "malformed": the header is not as Outgoing makes it, or there are several.
+//   - "malformed": the header does not have the form of Outgoing, or there are several
+//     headers.
 //
 // For any other error, such as the store's, it returns "".
 func Reason(err error) string {

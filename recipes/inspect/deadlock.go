@@ -9,27 +9,28 @@ import (
 	"time"
 )
 
-// Deadlock is a cycle of processes, each of which waits for a lock that the
-// next one holds, and the last for one of the first.
+// Deadlock is a cycle of processes: each process waits for a lock that the next one
+// holds, and the last waits for a lock of the first.
 type Deadlock struct {
 	Processes []string  // ordered as in the cycle
-	Cycle     []Wait    // each with the one waiter and the one holder that are in the cycle
-	Since     time.Time // the time at which the last of them began to wait, by the server's clock
+	Cycle     []Wait    // each with only the waiter and the holder in the cycle
+	Since     time.Time // when the last of the waits began, by the server's clock
 
-	// Doubts are what may make it no deadlock, and cannot be seen in the nodes:
+	// Doubts are reasons why the cycle may not be a deadlock, which the nodes do not
+	// show:
 	//
 	//   - "several_tasks": a process may hold and wait in different goroutines or
-	//     threads, so that the holder can go on. The doubt is absent if each process
+	//     threads, so the holder can continue. The doubt is absent if each process
 	//     holds and waits within one trace.
-	//   - "may_lead": a lock in the cycle may be a leader election. Candidates wait
-	//     for as long as they live, and do other work meanwhile.
-	//   - "limit_not_known": the limit of a semaphore in the cycle is not known, so
-	//     that it may have leases left.
+	//   - "may_lead": a lock in the cycle may be a leader election. Candidates wait for
+	//     their whole life, and do other work meanwhile.
+	//   - "limit_not_known": the limit of a semaphore in the cycle is not known, so the
+	//     semaphore may have leases left.
 	Doubts []string
 }
 
-// deadlocks finds the cycles among waits, the oldest first. If processes are
-// entangled in several cycles, it returns one of them.
+// deadlocks finds the cycles among waits, the oldest first. If several cycles share
+// processes, deadlocks returns one of the cycles.
 func deadlocks(waits []Wait) (all []Deadlock) {
 	k := newKnot(waits)
 	for cycle := k.cycle(); cycle != nil; cycle = k.cycle() {
@@ -42,13 +43,13 @@ func deadlocks(waits []Wait) (all []Deadlock) {
 	return all
 }
 
-// knot has the locks with the processes that cannot go on. It takes a process for
-// one thread of work, with these exceptions: a process does not wait for itself,
-// and a wait for a lock does not keep a process from releasing that lock. A
-// process with several goroutines does both all the time.
+// knot has the locks and the processes that cannot continue. It treats a process as one
+// thread of work, with two exceptions: a process does not wait for itself, and a wait
+// for a lock does not prevent a process from releasing the same lock. A process with
+// several goroutines does both all the time.
 //
-// A knot knows processes and locks, however many nodes they have. So the work for
-// a crowd at one lock is in proportion to the crowd.
+// A knot counts processes and locks but not nodes, so the work for a crowd at one lock
+// is in proportion to the crowd.
 type knot struct {
 	locks []*lock
 	waits map[string][]*lock // the locks on which a process is stuck
@@ -58,21 +59,21 @@ type knot struct {
 // lock is a lock that processes wait for.
 type lock struct {
 	Wait
-	nodes map[string]Participant // a node that holds, by its process
-	held  []string               // the processes that hold, in order
+	nodes map[string]Participant // a holder's node, by its process
+	held  []string               // the processes of holders, in order
 
-	waiting map[string]Participant // a node that waits, by its process
-	stuck   []string               // the processes whose waits cannot end, as far as is known
+	waiting map[string]Participant // a waiter's node, by its process
+	stuck   []string               // the processes whose waits are not known to end
 }
 
-// newKnot finds the waits that cannot end. It begins with all of them.
+// newKnot finds the waits that cannot end, starting with all waits.
 func newKnot(waits []Wait) *knot {
 	k := &knot{waits: map[string][]*lock{}, holds: map[string][]*lock{}}
 	named := namesOf(waits)
 	for _, w := range waits {
 		l := &lock{Wait: w, nodes: map[string]Participant{}, waiting: map[string]Participant{}}
 		for _, p := range w.Holders {
-			// Whatever its process waits for, a lock that is kept becomes free.
+			// A lock that is only kept becomes free, whatever its process waits for.
 			who := named.process(p)
 			if _, known := l.nodes[who]; !known && p.KeptUntil.IsZero() {
 				l.nodes[who], l.held = p, append(l.held, who)
@@ -92,7 +93,7 @@ func newKnot(waits []Wait) *knot {
 	return k
 }
 
-// names has the name of the process of each session that has told one.
+// names has the names of processes, by the sessions whose nodes name one.
 type names map[int64]string
 
 func namesOf(waits []Wait) names {
@@ -107,9 +108,9 @@ func namesOf(waits []Wait) names {
 	return n
 }
 
-// process returns a text that is the same for all participants of a process. A
-// node that names no process stands for its session, or for itself if it is not
-// ephemeral.
+// process returns a text that is the same for all participants of a process. A node
+// without the name of a process stands for its session or, if the node is not
+// ephemeral, for itself.
 func (n names) process(p Participant) string {
 	if p.Session == 0 {
 		return cmp.Or(p.process(), "node "+p.Path)
@@ -117,7 +118,7 @@ func (n names) process(p Participant) string {
 	return cmp.Or(n[p.Session], fmt.Sprint("session ", p.Session))
 }
 
-// elsewhere returns the first of these locks that is another one than l, or nil.
+// elsewhere returns the first of these locks other than l, or nil.
 func elsewhere(locks []*lock, l *lock) *lock {
 	for _, other := range locks {
 		if other != l {
@@ -127,8 +128,8 @@ func elsewhere(locks []*lock, l *lock) *lock {
 	return nil
 }
 
-// reduce removes the waits for some locks that can end, and then others that can
-// end because of that.
+// reduce removes the waits for these locks that can end, and then all waits that can
+// end as a result.
 func (k *knot) reduce(locks []*lock) {
 	for len(locks) > 0 {
 		freed := map[*lock]bool{}
@@ -144,9 +145,9 @@ func (k *knot) reduce(locks []*lock) {
 	}
 }
 
-// reduce removes the waits for a lock that can end, and returns their processes. A
-// wait cannot end if one of the holders is stuck elsewhere, or, if any of them is
-// enough, all are. Holders of the same process do not count.
+// reduce removes the waits for a lock that can end, and returns their processes. A wait
+// cannot end if one of the holders is stuck elsewhere; if any holder is enough, only if
+// all holders are stuck elsewhere. Holders of the same process do not count.
 func (l *lock) reduce(waits map[string][]*lock) (ended []string) {
 	stuck := 0
 	for _, who := range l.held {
@@ -178,8 +179,8 @@ type step struct {
 	by  Participant // the node of the next process, which holds the lock
 }
 
-// cycle follows a process that is stuck to the holders it waits for, until it
-// meets a process again. It returns nil if no process is stuck.
+// cycle follows a stuck process to the holders that it waits for, until a process
+// appears for the second time. It returns nil if no process is stuck.
 func (k *knot) cycle() (way []step) {
 	i := slices.IndexFunc(k.locks, func(l *lock) bool { return len(l.stuck) > 0 })
 	if i < 0 {
@@ -201,7 +202,7 @@ func (k *knot) cycle() (way []step) {
 	}
 }
 
-// next returns a wait because of which a wait cannot end.
+// next returns a wait that prevents the given wait from ending.
 func (k *knot) next(s step) (next step, ok bool) {
 	for _, who := range s.on.held {
 		if on := elsewhere(k.waits[who], s.on); on != nil && who != s.who {
@@ -211,7 +212,7 @@ func (k *knot) next(s step) (next step, ok bool) {
 	return step{}, false
 }
 
-// release removes the processes of a cycle, and all that wait because of them.
+// release removes the processes of a cycle, and all processes that wait for them.
 func (k *knot) release(cycle []step) {
 	var freed []*lock
 	for _, s := range cycle {
@@ -224,7 +225,7 @@ func (k *knot) release(cycle []step) {
 	k.reduce(freed)
 }
 
-// describe makes the report of a cycle.
+// describe returns the report of a cycle.
 func describe(cycle []step) (d Deadlock) {
 	severalTasks, mayLead, limitNotKnown := false, false, false
 	for i, s := range cycle {
@@ -251,8 +252,8 @@ func describe(cycle []step) (d Deadlock) {
 	return d
 }
 
-// sameTrace reports whether two nodes belong to one trace, as their W3C trace
-// contexts say.
+// sameTrace reports whether the W3C trace contexts of two nodes belong to the same
+// trace.
 func sameTrace(a, b Participant) bool {
 	id := func(p Participant) string {
 		parts := strings.Split(p.Trace["traceparent"], "-")

@@ -15,18 +15,18 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Graph says who waits for whom. See WaitGraph.
+// Graph is the result of WaitGraph: who waits for whom.
 type Graph struct {
 	Waits     []Wait // one for each lock
 	Deadlocks []Deadlock
 
-	// Unreadable has the paths whose children may not be listed. The waits
-	// there are not known.
+	// Unreadable has the paths whose children the client may not list. The waits there
+	// are not known.
 	Unreadable []string
 }
 
 // Wait is a lock or a semaphore that participants wait for. Candidates of a leader
-// latch make no Wait: they wait for as long as they live, and do other work
+// latch make no Wait, because they wait for their whole life and do other work
 // meanwhile.
 type Wait struct {
 	Path    string
@@ -34,10 +34,10 @@ type Wait struct {
 	MayBe   []Kind
 	Waiters []Participant // ordered as in the queue
 
-	// Holders must go first: all of them, or, if Any is set, at least one. Each
-	// waiter waits for them, and not for the waiters ahead, which wait for the same
-	// holders. If the limit of a semaphore is known, and not which of its leases
-	// are held, the leases that may be held are among them.
+	// Holders must go first: all of them, or, if Any is set, at least one. Each waiter
+	// waits for the holders only, because the waiters ahead wait for the same holders.
+	// If the limit of a semaphore is known but not which of its leases are held,
+	// Holders includes all leases that may be held.
 	Holders []Participant
 	Any     bool
 
@@ -45,7 +45,8 @@ type Wait struct {
 	layout     string
 }
 
-// waitOf returns who waits for whom at a recipe. It reports false if nobody waits.
+// waitOf returns who waits for whom at a recipe. It returns false if there are no
+// waiters.
 func waitOf(r Recipe) (w Wait, ok bool) {
 	switch r.Kind {
 	case Mutex, ReadWriteLock, Semaphore:
@@ -58,15 +59,14 @@ func waitOf(r Recipe) (w Wait, ok bool) {
 	holders := slices.Clone(r.Holders)
 	if r.Limit == nil || r.sureHolders() >= *r.Limit {
 		holders = slices.DeleteFunc(holders, func(p Participant) bool { return p.Unsure })
-	} // else some of them hold, and it is enough if one of these goes
+	} // otherwise some of these leases are held, and the end of one is enough
 	return Wait{
 		Path: r.Path, Kind: r.Kind, MayBe: r.MayBe, Waiters: slices.Clone(r.Waiters), Holders: holders,
 		Any: r.Kind == Semaphore, limitKnown: r.Limit != nil, layout: r.Layout,
 	}, len(holders) > 0 && len(r.Waiters) > 0
 }
 
-// lock identifies the lock that is waited for. Locks of several kinds may have
-// one path.
+// lock identifies the lock of the wait. Locks of several kinds may have the same path.
 func (w Wait) lock() lockID { return lockID{w.Path, w.Kind, w.layout} }
 
 type lockID struct {
@@ -78,21 +78,20 @@ type lockID struct {
 // pauseOfGraph is the time between the two looks of WaitGraph.
 const pauseOfGraph = time.Second
 
-// WaitGraph returns who waits for whom at and below some paths, and the
-// deadlocks among them. It looks twice. The first look finds the waits. After
-// a second, the other look reads the locks in which there may be a deadlock, and
-// keeps what has not changed: the processes of a Deadlock all held and waited at
-// one moment between the looks. If deadlocks share a process, only one of them is
-// returned.
+// WaitGraph returns who waits for whom at and below some paths, and the deadlocks among
+// them. It looks twice. The first look finds the waits. After a second, the second look
+// re-reads the locks of possible deadlocks, and keeps the waits that have not changed:
+// there was a moment between the looks at which all processes of a Deadlock held and
+// waited. If deadlocks share a process, WaitGraph returns only one of these deadlocks.
 //
-// A process is a session, or all sessions whose nodes name the same process. It
-// is taken for one thread of work: the Doubts of a Deadlock say what the nodes
-// leave open. A cycle within one process is not reported, nor one of two
-// processes in a single semaphore: busy processes have many of these, and they
-// come apart by themselves.
+// A process is a session, or all sessions whose nodes name the same process. WaitGraph
+// treats a process as one thread of work; the Doubts of a Deadlock say what the nodes
+// leave open. It reports neither a cycle within one process nor a cycle of two
+// processes in a single semaphore: busy processes have many such cycles, which resolve
+// by themselves.
 //
-// Options that select recipes limit the graph to these. All of their
-// participants are read and kept in memory. The errors are the same as Walk's.
+// Options that select recipes limit the graph to these recipes. WaitGraph reads all
+// their participants and keeps them in memory. The errors are the same as Walk's.
 func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ...Option) (g Graph, err error) {
 	if len(roots) == 0 {
 		return g, opError("", &framework.ConfigError{Name: "roots", Value: "none", Reason: "must be at least one"})
@@ -114,7 +113,7 @@ func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ..
 	opts = append(opts, WithDepth(0))
 	for _, path := range suspects {
 		again, err = g.waitsAt(Walk(ctx, c, path, opts...), again)
-		if err != nil && !reason.Is(err, zk.ErrNoNode) { // or else it is free
+		if err != nil && !reason.Is(err, zk.ErrNoNode) { // otherwise the lock is free
 			return Graph{}, err
 		}
 	}
@@ -153,10 +152,9 @@ func suspicious(waits []Wait) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// stable returns the waits of the second of two looks that were there in the
-// first one, with the holders that were. All of them were there at one time,
-// which is between the looks: a node that has the same czxid in both was there
-// all the time, and neither a holder nor a waiter falls back behind others.
+// stable returns the waits and holders of the second look that the first look has seen,
+// too. All of them existed together between the looks: a node with the same czxid in
+// both existed all the time, and neither a holder nor a waiter moves back in the queue.
 func stable(first, second []Wait) (all []Wait) {
 	before := map[lockID]Wait{}
 	for _, w := range first {
@@ -166,7 +164,7 @@ func stable(first, second []Wait) (all []Wait) {
 		was := before[w.lock()]
 		held, waiting := inBoth(was.Holders, w.Holders), inBoth(was.Waiters, w.Waiters)
 		if w.Any && (len(held) < len(w.Holders) || len(held) < len(was.Holders)) {
-			continue // a client has given a lease back, or got one
+			continue // a client has returned or received a lease
 		}
 		if len(held) > 0 && len(waiting) > 0 {
 			w.Holders, w.Waiters = held, waiting
@@ -176,14 +174,14 @@ func stable(first, second []Wait) (all []Wait) {
 	return all
 }
 
-// incarnation is one node: another one of its path has another czxid.
+// incarnation identifies one node: a later node at the same path has another czxid.
 type incarnation struct {
 	path  string
 	czxid int64
 }
 
-// inBoth returns the participants of the second look whose nodes were there in
-// the first.
+// inBoth returns the participants of the second look whose nodes the first look has
+// seen, too.
 func inBoth(first, second []Participant) []Participant {
 	there := map[incarnation]bool{}
 	for _, p := range first {

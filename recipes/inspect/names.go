@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/order"
 )
 
-// The names of contenders, before the sequence number.
+// These are the names of contenders, before the sequence number.
 const (
 	mutexNode = "lock-"
 	readNode  = "__READ__"
@@ -17,34 +17,34 @@ const (
 	leaseNode = "lease-"
 )
 
-// The names of kazoo's contenders.
+// These are the names of kazoo's contenders.
 var kazooNode, kazooReadNode = order.KazooKinds[0], order.KazooKinds[1]
 
-// The names of the parts of recipes that have several directories.
+// These are the names of directories in recipes with several directories.
 const (
-	// Curator's semaphores have these.
+	// Curator's semaphores have these directories.
 	gateDir   = "locks"
 	leasesDir = "leases"
 
 	kazooGateEnd = "-__lock__" // follows the path of kazoo's semaphores
 
-	// Kazoo's LockingQueue has these.
+	// Kazoo's LockingQueue has these directories.
 	entriesDir = "entries"
 	takenDir   = "taken"
 )
 
-// contents are the children of a node, sorted out by their names.
+// contents are the children of a node, sorted by the kinds of their names.
 type contents struct {
 	mutex, readWrite, latch, lease []order.Entry
 	kazoo                          []order.Entry
 	items                          []string // a queue's items, in order
 	hexes                          []string // may be leases of kazoo's semaphore
-	dirs                           []string // all others, in order
-	names                          []string // all, in order
+	dirs                           []string // all other children, in order
+	names                          []string // all children, in order
 }
 
-// sortOut goes by names only. The name of a contender counts as in the recipe
-// itself.
+// sortOut uses only the names. It recognises the name of a contender as the recipe
+// itself does.
 func sortOut(names []string) contents {
 	c := contents{names: slices.Sorted(slices.Values(names))}
 	for _, name := range c.names {
@@ -76,9 +76,9 @@ func entriesOf(name string, kinds ...string) iter.Seq[order.Entry] {
 	return order.InListing([]string{name}, kinds...).Each
 }
 
-// isItem reports whether an item of a queue may have this name. It begins with
-// kazoo's "entry-", or with Curator's "queue-" or "qn-", and ends with a
-// sequence number. Something may be between, such as kazoo's priority.
+// isItem reports whether an item of a queue may have this name. Such a name begins with
+// kazoo's "entry-", or with Curator's "queue-" or "qn-", and ends with a sequence
+// number. Another part may be in between, such as kazoo's priority.
 func isItem(name string) bool {
 	for _, prefix := range []string{"queue-", "qn-", "entry-"} {
 		if !strings.HasPrefix(name, prefix) || len(name) < len(prefix)+sequenceWidth {
@@ -89,11 +89,11 @@ func isItem(name string) bool {
 	return false
 }
 
-// sequenceWidth is the number of digits of a sequence number, as a rule.
+// sequenceWidth is the usual number of digits of a sequence number.
 const sequenceWidth = 10
 
-// isHex reports whether a name is a UUID of 32 hexadecimal digits, such as
-// kazoo gives to leases.
+// isHex reports whether a name is a UUID of 32 hexadecimal digits, like the names of
+// kazoo's leases.
 func isHex(name string) bool {
 	return len(name) == 32 && strings.Trim(name, "0123456789abcdef") == ""
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// Option configures a Walk or a WaitGraph. An option that cannot be used is a
-// *framework.ConfigError, and matches zk.ErrBadArguments.
+// Option configures a Walk or a WaitGraph. If an option cannot be used, the error is a
+// *framework.ConfigError, which matches zk.ErrBadArguments.
 type Option func(*config)
 
 type config struct {
 	depth       int
-	most        int    // participants of a recipe that are read
+	most        int    // how many participants of a recipe are read
 	kinds       []Kind // nil for all
 	enter       func(path string) bool
 	sharedLimit func(semaphore string) string
@@ -26,8 +26,8 @@ type config struct {
 	fault       error           // why an option cannot be used, or nil
 }
 
-// WithDepth sets how many levels below the root are looked at: with 0, only
-// recipes at the root itself. The default is all of them.
+// WithDepth sets how many levels below the root the walk visits: with 0, only recipes
+// at the root itself. By default, the walk visits all levels.
 func WithDepth(levels int) Option {
 	return func(c *config) {
 		c.depth = levels
@@ -37,10 +37,9 @@ func WithDepth(levels int) Option {
 	}
 }
 
-// WithKinds selects recipes that are of one of these kinds, or may be. The walk
-// reads the nodes of other locks and semaphores all the same, and skips the data
-// of registrations. Unreadable paths are reported in any case. A kind that this
-// package does not have cannot be used.
+// WithKinds selects recipes that are, or may be, of one of these kinds. The walk still
+// reads the nodes of other locks and semaphores, but skips the data of registrations.
+// Walk always returns unreadable paths. An unknown kind is an error.
 func WithKinds(kinds ...Kind) Option {
 	kinds = slices.Clone(kinds)
 	return func(c *config) {
@@ -56,10 +55,10 @@ func WithKinds(kinds ...Kind) Option {
 	}
 }
 
-// WithFilter leaves out nodes, and all that is below them, for which enter
-// returns false. The walk calls enter once for each node below the root that is
-// no participant of a lock, before it reads the node, in the goroutine of the
-// caller. So enter can also report how far a walk has come.
+// WithFilter omits nodes for which enter returns false, with everything below them. The
+// walk calls enter once for each node below the root that is not a participant of a
+// lock, before it reads the node, in the goroutine of the caller. So enter can also
+// report progress.
 func WithFilter(enter func(path string) bool) Option {
 	return func(c *config) {
 		c.enter = enter
@@ -69,9 +68,9 @@ func WithFilter(enter func(path string) bool) Option {
 	}
 }
 
-// WithMaxParticipants sets how many participants of each recipe are read, from
-// the head of its queue. The others are only counted. The default is all of
-// them. WaitGraph reads all.
+// WithMaxParticipants sets how many participants of each recipe the walk reads, from
+// the head of its queue. The walk only counts the rest. By default, the walk reads all
+// participants. WaitGraph always reads all.
 func WithMaxParticipants(n int) Option {
 	return func(c *config) {
 		c.most = n
@@ -81,11 +80,10 @@ func WithMaxParticipants(n int) Option {
 	}
 }
 
-// WithSharedLimits tells where the limits of semaphores are kept, since a
-// semaphore does not say: the function gets the path of a semaphore, and
-// returns the path that was given to locks.SharedLimit or to Java's
-// SharedCount, or "" if there is none. It may be called by several goroutines
-// at once.
+// WithSharedLimits tells the walk where to find the limits of semaphores: the function
+// gets the path of a semaphore, and returns the path that was given to
+// locks.SharedLimit or to Java's SharedCount, or "" if there is none. The walk may call
+// the function from several goroutines at once.
 func WithSharedLimits(limitOf func(semaphore string) string) Option {
 	return func(c *config) {
 		c.sharedLimit = limitOf
@@ -95,10 +93,9 @@ func WithSharedLimits(limitOf func(semaphore string) string) Option {
 	}
 }
 
-// WithServices takes the root of a walk for the base of a registry whose nodes
-// have the format of a codec. The nodes of services are Registrations then, also
-// those that are not ephemeral. Each has an Instance. A node that is malformed
-// has a Problem, too.
+// WithServices treats the root of a walk as the base of a registry whose nodes have the
+// format of a codec. The nodes of services are then Registrations, even if they are not
+// ephemeral, and each has an Instance. A malformed node also has a Problem.
 //
 //	services := inspect.WithServices(discovery.CuratorCodec())
 //	for r, err := range inspect.Walk(ctx, client, "/services", services) {
@@ -112,14 +109,14 @@ func WithSharedLimits(limitOf func(semaphore string) string) Option {
 //		}
 //	}
 //
-// A discovery.Directory is for programs that call the instances.
+// To call the instances, use a discovery.Directory.
 func WithServices(codec discovery.Codec) Option {
 	return func(c *config) {
 		c.codec = codec
 		if codec == nil {
 			c.refuse("codec", nil, "must not be nil")
 		} else if _, err := codec.Dir("any"); reason.Is(err, zk.ErrBadArguments) {
-			c.fault = err // of an option of the codec, whatever the service
+			c.fault = err // the codec's own error, for any service
 		}
 	}
 }

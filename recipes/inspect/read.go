@@ -18,23 +18,23 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// mostRequests is how many requests of a walk are under way at once. A connection
-// carries 768 for all users of the client.
+// mostRequests is how many requests of a walk are under way at the same time. A
+// connection carries 768 requests for all users of the client.
 const mostRequests = 32
 
-// reader sends the requests of a walk, no more than mostRequests at once.
+// reader sends the requests of a walk, at most mostRequests at the same time.
 type reader struct {
 	ctx     context.Context
 	client  *framework.Client
 	slots   follow.Slots // one element for each request under way
 	readers follow.Slots // for goroutines that read one node; they wait only for slots
-	tooOld  atomic.Bool  // the server does not know multiRead
+	tooOld  atomic.Bool  // the server lacks multiRead
 }
 
-// errTooOld is the error of a walk on a server that does not know multiRead.
+// errTooOld is the error of a walk on a server without multiRead.
 var errTooOld = fmt.Errorf("inspect needs ZooKeeper 3.6 or later: %w", framework.ErrUnimplemented)
 
-// request makes a request when there is a slot for it.
+// request waits for a slot and makes a request.
 func (r *reader) request(send func() error) error {
 	select {
 	case r.slots <- struct{}{}:
@@ -54,8 +54,8 @@ func (r *reader) children(path string) (names []string, stat *zk.Stat, err error
 	return names, stat, err
 }
 
-// stat returns zk.ErrNoNode if there is no node. Since ZooKeeper 3.9, it needs the
-// right to read the node. Older servers ask for none.
+// stat returns zk.ErrNoNode if there is no node. Since ZooKeeper 3.9, stat needs the
+// right to read the node. Older servers require no right.
 func (r *reader) stat(path string) (stat *zk.Stat, err error) {
 	err = r.request(func() error {
 		there, s, err := r.client.Exists(r.ctx, path)
@@ -69,7 +69,7 @@ func (r *reader) stat(path string) (stat *zk.Stat, err error) {
 }
 
 func (r *reader) data(ctx context.Context, path string) (data []byte, stat *zk.Stat, err error) {
-	if r.tooOld.Load() { // or else the nodes of a long queue would be read one by one
+	if r.tooOld.Load() { // otherwise the nodes of a long queue would be read one by one
 		return nil, nil, errTooOld
 	}
 	err = r.request(func() (err error) {
@@ -91,7 +91,7 @@ func (r *reader) several(ctx context.Context, paths ...string) (nodes []insider.
 	return nodes, zxid, err
 }
 
-// dataIfAny returns nil for a node that is gone, or may not be read.
+// dataIfAny returns nil if a node is gone or may not be read.
 func (r *reader) dataIfAny(path string) ([]byte, error) {
 	data, _, err := r.data(r.ctx, path)
 	if isAbsent(err) {
@@ -103,7 +103,7 @@ func (r *reader) dataIfAny(path string) ([]byte, error) {
 // isAbsent reports whether a node is gone, or may not be read.
 func isAbsent(err error) bool { return reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrNoAuth) }
 
-// listed is a node whose children were listed. It has none if the node is gone or
+// listed is a node with its listed children. It has no children if the node is gone or
 // hidden.
 type listed struct {
 	contents
@@ -133,8 +133,7 @@ type sighting struct {
 	entry  order.Entry // set for a contender
 }
 
-// sightingOf returns what there is to know of a node that was read, or nil if the
-// node is gone.
+// sightingOf returns the sighting of a node that was read, or nil if the node is gone.
 func (r *reader) sightingOf(path string, node insider.NodeRead) (*sighting, error) {
 	stat, err := node.Stat, node.Err
 	forbidden := reason.Is(err, zk.ErrNoAuth)
@@ -154,15 +153,15 @@ func (r *reader) sightingOf(path string, node insider.NodeRead) (*sighting, erro
 	return &sighting{Participant: p, data: node.Data, parent: stat.NumChildren > 0}, nil
 }
 
-// one reads a node, and returns nil if it is gone.
+// one reads a node, and returns nil if the node is gone.
 func (r *reader) one(path string) (*sighting, error) {
 	data, stat, err := r.data(r.ctx, path)
 	return r.sightingOf(path, insider.NodeRead{Data: data, Stat: stat, Err: err})
 }
 
-// contenders reads the first n contenders in the order of admission, or all if
-// the order depends on czxids that are not known. It returns the contenders that
-// are still there, and the entries of all whose nodes were asked for.
+// contenders reads the first n contenders in the order of admission, or all if the
+// order depends on czxids that are not known. It returns the contenders that still
+// exist, and the entries of all nodes that it has asked for.
 func (r *reader) contenders(
 	parent string, queue []order.Entry, n int,
 ) (all []sighting, asked []order.Entry, err error) {
@@ -181,7 +180,7 @@ func (r *reader) contenders(
 	return all, asked, err
 }
 
-// byCreation reads children whose names have no order, such as leases. They are
+// byCreation reads children whose names have no order, such as leases, and returns them
 // in the order of their creation.
 func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 	all, err := r.readAll(parent, names, func(int, *sighting) {})
@@ -189,8 +188,8 @@ func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 	return all, err
 }
 
-// readAll reads children of a node, and leaves out children that are gone. It calls
-// add for each of the others. After an error it starts no more reads.
+// readAll reads children of a node, and calls add for each child that still exists.
+// After an error it starts no more reads.
 func (r *reader) readAll(parent string, names []string, add func(i int, seen *sighting)) (all []sighting, err error) {
 	paths, found := below(parent, names), make([]*sighting, len(names))
 	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several, Size: order.OwnData}

@@ -13,24 +13,24 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Recipe is a lock, a leader election, a semaphore, a group of registrations or
-// a queue, as its nodes were when they were read. A path may have several:
-// locks of different kinds on one path do not exclude each other.
+// Recipe is a lock, a leader election, a semaphore, a group of registrations or a
+// queue, in the state of its nodes when they were read. A path may have several
+// recipes: locks of different kinds at one path do not exclude each other.
 type Recipe struct {
 	Path string
 	Kind Kind
 
-	// Layout says whose names the nodes have: "kazoo", or "curator" for this
-	// library, Java Curator and go-zookeeper's Lock. Registrations have none.
+	// Layout is the scheme of the nodes' names: "kazoo", or "curator" for this library,
+	// Java Curator and go-zookeeper's Lock. Registrations have no Layout.
 	Layout string
 
-	// MayBe has the other kinds whose nodes have the same names. Nothing in the
-	// nodes tells them apart. Three kinds occur only here: "leader_selector",
-	// "semaphore_mutex", and "election", which is kazoo's.
+	// MayBe has the other kinds whose nodes have the same names. The nodes do not show
+	// which kind it is. Three kinds occur only in MayBe: "leader_selector",
+	// "semaphore_mutex", and kazoo's "election".
 	MayBe []Kind
 
-	// Holders have the lock or a lease of the semaphore, lead, or are
-	// registered. The holders of a queue work on an item.
+	// Holders hold the lock or a lease of the semaphore, lead, or are registered. The
+	// holders of a queue work on an item.
 	Holders []Participant
 
 	// Waiters are in the order in which they will be served. A semaphore has
@@ -38,14 +38,14 @@ type Recipe struct {
 	// are new leases and its node at the gate.
 	Waiters []Participant
 
-	// Unread is how many participants were left out because of
-	// WithMaxParticipants. If there are neither holders nor waiters, the recipe
-	// may be held or free: its participants changed during each of several
-	// reads, and so many had gone before they were read.
+	// Unread is how many participants were omitted because of WithMaxParticipants. If
+	// Unread is not 0 and there are neither holders nor waiters, the recipe may be held
+	// or free: its participants changed during each of several reads, and Unread of
+	// them had left before they could be read.
 	Unread int
 
-	// Limit is how many leases of a semaphore there are, or nil if that is not
-	// known. See WithSharedLimits.
+	// Limit is the number of leases of a semaphore, or nil if it is not known. See
+	// WithSharedLimits.
 	Limit *int
 
 	// Items is the length of a queue, and Since is when its first item was
@@ -57,8 +57,8 @@ type Recipe struct {
 	Reason string
 }
 
-// Kind says what the nodes below a path are for. Kinds of locks and leaders
-// have the names that tracers and spans use, such as "read_write_lock".
+// Kind is the purpose of the nodes below a path. Kinds of locks and leaders have the
+// names that tracers and spans use, such as "read_write_lock".
 type Kind string
 
 // The kinds.
@@ -68,17 +68,17 @@ const (
 	Semaphore     Kind = locktrace.RecipeSemaphore
 	LeaderLatch   Kind = locktrace.RecipeLeaderLatch
 
-	// Registrations are ephemeral nodes of no other kind: members of a
-	// nodes.Group or of kazoo's Party, persistent nodes, instances of services,
-	// members of a double barrier. See also WithServices.
+	// Registrations are all other ephemeral nodes: members of a nodes.Group or of
+	// kazoo's Party, persistent nodes, instances of services, members of a double
+	// barrier. See also WithServices.
 	Registrations Kind = "registrations"
 
 	// Queue is a queue of items: Java Curator's DistributedQueue and
 	// SimpleDistributedQueue, or kazoo's Queue and LockingQueue.
 	Queue Kind = "queue"
 
-	// Unreadable is a path whose children may not be listed. Nothing is known
-	// of what is there. It may be a registration, too.
+	// Unreadable is a path whose children the client may not list. What the path
+	// contains is unknown. The path may also be a registration.
 	Unreadable Kind = "unreadable"
 
 	// These occur only in MayBe.
@@ -87,7 +87,7 @@ const (
 	election       Kind = "election"
 )
 
-// isKnown reports whether there is such a kind.
+// isKnown reports whether the kind exists.
 func (k Kind) isKnown() bool {
 	switch k {
 	case Mutex, ReadWriteLock, Semaphore, semaphoreMutex, LeaderLatch, leaderSelector, election,
@@ -103,56 +103,57 @@ const (
 	kazooLayout   = "kazoo"
 )
 
-// Participant is one node of a recipe, and what it says of its owner.
+// Participant is one node of a recipe, with the node's information about its owner.
 type Participant struct {
 	Path     string
 	Position int       // among the holders and waiters, from 0
-	Czxid    int64     // the id of the transaction that created the node; as a rule the fencing token
+	Czxid    int64     // the id of the transaction that created the node; usually the fencing token
 	Session  int64     // 0 if the node is not ephemeral: no crash removes it
-	Since    time.Time // the time at which the node was created, by the server's clock
+	Since    time.Time // when the node was created, by the server's clock
 
-	Reader  bool // it wants the read side of a read/write lock
-	Revoked bool // another client has asked it to give the lock up
+	Reader  bool // it holds or waits for the read side of a read/write lock
+	Revoked bool // another client has asked it to give up the lock
 
-	// KeptUntil says that the lock was released, and stays until then, by the
-	// clock of the owner's process; see locks.ReleasePolicy. It is zero for any
-	// other participant.
+	// If KeptUntil is not zero, the lock was released, but its node is kept until that
+	// time, by the clock of the owner's process; see locks.ReleasePolicy.
 	KeptUntil time.Time
 
-	// Unsure says that the participant may hold or wait:
+	// Unsure means that the participant may either hold or wait:
 	//
-	//   - It is a lease of the next waiter at a semaphore whose limit is not known.
-	//   - Too many leases are there, one of them may not be read, and the waiter at
-	//     the gate may own it.
+	//   - The node is a lease of the next waiter at a semaphore whose limit is not
+	//     known.
+	//   - The semaphore has too many leases, one of which may not be read, and the
+	//     waiter at the gate may own that lease.
 	//   - The numbers in the names of a queue are used up, and one of its nodes may
 	//     not be read.
-	//   - It is a writer, and a writer ahead of it was deleted during the last of
+	//   - The node is a writer, and a writer ahead of it was deleted during the last of
 	//     several reads: that writer may have become a reader that holds the lock.
 	Unsure bool
 
-	// Unreadable says that the node may not be read. The owner is not
-	// known, and the session and the czxid are 0 unless the server tells them.
+	// Unreadable means that the client may not read the node. The owner is not known,
+	// and the session and the czxid are 0 unless the server reveals them.
 	Unreadable bool
 
-	// ID is the name by which people know the owner; see locks.Participant.ID.
+	// ID is the owner's name for people; see locks.Participant.ID.
 	ID string
 
-	// These are what a node of this library says of its owner. Any client may have
-	// written it: it is for people, and decides nothing.
+	// These fields are the information of this library's nodes about their owners. Any
+	// client may have written the data, which are for people: no decision may depend on
+	// them.
 	Service string
 	Host    string
 	PID     int
-	Waiting time.Time // since when the owner waits, by its own clock
+	Waiting time.Time // when the owner began to wait, by its own clock
 	Trace   map[string]string
 
-	// Instance is what a registration says of a service; it is nil for any other
-	// node. Without WithServices, only the formats of Java Curator, Spring Cloud
-	// and Dubbo are known. ID is where the instance listens, if that can be printed
-	// in a line.
+	// Instance is the service instance of a registration; it is nil for any other node.
+	// Without WithServices, only the formats of Java Curator, Spring Cloud and Dubbo
+	// are recognised. ID is then the address of the instance, if that can be printed in
+	// a line.
 	Instance *discovery.Instance
 
-	// Problem says why a node is no instance of a service although its place says
-	// so; see WithServices. The Instance has the names of the service and the node.
+	// Problem is the reason why a node in the place of a service instance is not one;
+	// see WithServices. The Instance has the names of the service and the node.
 	Problem string
 }
 
@@ -177,8 +178,8 @@ func (p Participant) process() string {
 	return fmt.Sprintf("%s@%s/%d", p.Service, p.Host, p.PID)
 }
 
-// String names the owner for people. It ends with "(may wait)" if the
-// participant is Unsure, and with the time of KeptUntil if it has that.
+// String names the owner for people. It ends with "(may wait)" if the participant is
+// Unsure, and with the time of KeptUntil if that is set.
 func (p Participant) String() string {
 	switch {
 	case p.Unsure:
@@ -200,7 +201,7 @@ func (p Participant) owner() string {
 	return p.ID + " (" + session + ")"
 }
 
-// number sets the positions, and leaves no more participants than most.
+// number sets the positions, and removes all participants after the first most.
 func (r *Recipe) number(most int) {
 	for i := range r.Holders {
 		r.Holders[i].Position = i

@@ -21,14 +21,14 @@ type semaphore struct {
 	leasesAt, gateAt string
 	leases           []string
 	gate             []order.Entry
-	hidden           bool // the gate may not be listed
+	hidden           bool // the client may not list the gate
 
-	limitAt string // the node that has the limit, or "" if no node is known
+	limitAt string // the node with the limit, or "" if not known
 	limitIn func(data []byte) (int, error)
 }
 
-// semaphoreAt returns the path of the semaphore that a node with these children is,
-// or that it has the leases of.
+// semaphoreAt returns the path of a semaphore if a node with these children is the
+// semaphore itself or its folder of leases.
 func semaphoreAt(path string, c *contents) (at string, ok bool) {
 	if slices.Contains(c.dirs, leasesDir) {
 		return path, true
@@ -37,13 +37,13 @@ func semaphoreAt(path string, c *contents) (at string, ok bool) {
 	return cmp.Or(at, "/"), isPart && len(c.lease) > 0
 }
 
-// findSemaphore finds one of Curator's semaphores, by its folders or at the
-// folder of its leases. A semaphore without holders and waiters is not listed.
-// Servers may have deleted a folder that was empty.
+// findSemaphore finds one of Curator's semaphores, by its folders or at the folder of
+// its leases. A semaphore without holders and waiters is not listed. Servers may have
+// deleted an empty folder.
 func (w *walk) findSemaphore(v *visit, c *contents) error {
 	at, ok := semaphoreAt(v.path, c)
 	if !ok {
-		for _, e := range c.lease { // it only has the name of a lease
+		for _, e := range c.lease { // the node only has the name of a lease
 			c.dirs = append(c.dirs, e.Node)
 		}
 		return nil
@@ -66,12 +66,12 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	case len(s.leases)+len(s.gate) == 0:
 		return w.checkFree(v, s, leases.changed)
 	case len(s.leases) > 0 && len(leases.lease) == 0:
-		return nil // no semaphore
+		return nil // not a semaphore
 	case at != v.path:
 		*c = contents{}
 	default:
 		c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool {
-			return name == leasesDir || name == gateDir && !s.hidden // a visit reports a gate that is hidden
+			return name == leasesDir || name == gateDir && !s.hidden // a visit reports a hidden gate
 		})
 		others := slices.DeleteFunc(gate.names, func(name string) bool { return order.IsNode(name, mutexNode) })
 		v.below = append(v.below, below(s.gateAt, others)...)
@@ -99,14 +99,14 @@ func (w *walk) checkFree(v *visit, s semaphore, changed int64) error {
 	return nil
 }
 
-// sharedLimit decodes the limit that a node of Java's SharedCount has.
+// sharedLimit decodes the limit in a node of Java's SharedCount.
 func sharedLimit(data []byte) (int, error) {
 	limit, err := codec.Int32().Decode(data)
 	return int(limit), err
 }
 
-// findKazooSemaphore finds a semaphore of kazoo: its leases are the children,
-// its limit is the data, and its gate is a lock beside it.
+// findKazooSemaphore finds a semaphore of kazoo: its leases are the children, its limit
+// is the data, and its gate is a sibling lock.
 func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 	if len(c.hexes) == 0 || v.path == "/" {
 		return nil
@@ -125,8 +125,8 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 	return w.readSemaphore(v, s)
 }
 
-// isGateBesideLeases reports whether a lock is the gate of a semaphore of kazoo
-// that is reported where its leases are.
+// isGateBesideLeases reports whether a lock is the gate of a kazoo semaphore that is
+// reported at the path of its leases.
 func (w *walk) isGateBesideLeases(path string, l line) (bool, error) {
 	at, isGate := strings.CutSuffix(path, kazooGateEnd)
 	if !isGate || l.Layout != kazooLayout || path == w.root {
@@ -151,7 +151,7 @@ func (w *walk) readSemaphore(v *visit, s semaphore) error {
 		if err != nil {
 			return err
 		}
-		if limit, err := s.limitIn(data); err == nil { // or else there is no node, or it has other data
+		if limit, err := s.limitIn(data); err == nil { // otherwise the node does not exist or has other data
 			s.Limit = &limit
 		}
 	}
@@ -169,17 +169,17 @@ func (w *walk) readSemaphore(v *visit, s semaphore) error {
 	return nil
 }
 
-// admit tells the leases that are held from leases that wait. Only the first at
-// the gate may have leases that it has not been granted yet, as in Java: they are
-// of its session, and newer than its node at the gate.
+// admit separates held leases from waiting ones. As in Java, only the first contender
+// at the gate may own leases that are not granted yet: such leases belong to its
+// session and are newer than its node at the gate.
 //
-//   - As many leases as the limit allows are held, the oldest first.
-//   - A lease beyond the limit waits if it may be one that is not granted.
-//     Others were granted before the limit was lowered, and are held.
+//   - The oldest leases are held, as many as the limit allows.
+//   - A lease beyond the limit waits if it may not be granted yet. Any other lease
+//     beyond the limit was granted before the limit was lowered, and is held.
 //   - Without a limit, a lease that may not be granted yet is unsure.
-//   - If the gate is hidden, nothing tells these leases apart: all are unsure.
+//   - If the gate is hidden, these leases cannot be distinguished: all are unsure.
 //   - If one of too many leases may not be read, the oldest are not known.
-//   - Kazoo makes leases only when they are free: all are held.
+//   - Kazoo creates a lease only if one is free: all are held.
 func (r *Recipe) admit(leases, gate []sighting, hidden bool) {
 	hidden = hidden || len(gate) > 0 && gate[0].Czxid == 0
 	byAge := !slices.ContainsFunc(leases, func(s sighting) bool { return s.Czxid == 0 })

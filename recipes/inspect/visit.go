@@ -17,19 +17,19 @@ import (
 	"github.com/gocurator/curator/recipes/internal/order"
 )
 
-// visit is what was found at one node.
+// visit is the result of visiting one node.
 type visit struct {
 	path    string
 	recipes []Recipe
 	below   []string     // the nodes to visit next, in order
 	member  *Participant // the node itself, if it is a registration
-	stale   bool         // contenders left while they were read, and the recipe may have another holder
+	stale   bool         // contenders left during the read, and the recipe may have another holder
 }
 
-// visit reads a node and the participants of its recipes. If the contenders of a
-// recipe left before they were read, visit reads the node again: other contenders
-// may have queued behind them, and the recipe was never free. What the last read
-// leaves open is Unread or Unsure.
+// visit reads a node and the participants of its recipes. If the contenders of a recipe
+// left before they were read, visit reads the node again: other contenders may have
+// queued behind them, and the recipe was never free. Unread or Unsure shows what the
+// last read leaves open.
 func (w *walk) visit(path string, level int) (*visit, error) {
 	vanished := pauses.Vanished()
 	for looks := 1; ; looks++ {
@@ -66,8 +66,9 @@ func (w *walk) visitOnce(path string, level int) (v *visit, err error) {
 	return v, err
 }
 
-// look lists a node, or only reads its stat below the deepest level. If the server
-// refuses that, some servers tell the stat nevertheless. Otherwise it is empty.
+// look lists a node or, below the deepest level, only reads its stat. If the server
+// refuses the list, look reads the stat, which some servers allow; otherwise the stat
+// is empty.
 func (w *walk) look(path string, level int) (names []string, stat *zk.Stat, refused, err error) {
 	if level > w.depth {
 		stat, err = w.stat(path)
@@ -98,8 +99,8 @@ func (w *walk) recognise(v *visit, c contents) error {
 	return nil
 }
 
-// note adds a recipe of which so many participants were listed. Participants that
-// have children are visited like other nodes.
+// note adds a recipe with the number of its listed participants. The walk visits
+// participants with children like other nodes.
 func (v *visit) note(r Recipe, all []sighting, listed int) {
 	if len(r.Holders)+len(r.Waiters)+r.Items == 0 {
 		r.Unread, v.stale = listed, true
@@ -112,7 +113,7 @@ func (v *visit) note(r Recipe, all []sighting, listed int) {
 	}
 }
 
-// line is a recipe whose contenders are admitted by their order.
+// line is a recipe that admits its contenders in order.
 type line struct {
 	Recipe
 	entries []order.Entry
@@ -138,7 +139,7 @@ func (w *walk) findLines(v *visit, c *contents) error {
 	return nil
 }
 
-// mayBeMutex returns what else the nodes of a mutex may be.
+// mayBeMutex returns the other kinds that the nodes of a mutex may belong to.
 func mayBeMutex(path string) []Kind {
 	if strings.HasSuffix(path, "/"+gateDir) {
 		return []Kind{leaderSelector, Semaphore}
@@ -146,8 +147,8 @@ func mayBeMutex(path string) []Kind {
 	return []Kind{leaderSelector}
 }
 
-// kazooLine returns the lock of kazoo that has these contenders. Mutexes and
-// writers of read/write locks have the same names there.
+// kazooLine returns kazoo's lock with these contenders. In kazoo, mutexes and writers
+// of read/write locks have the same names.
 func kazooLine(path string, entries []order.Entry) line {
 	for _, e := range entries {
 		if e.Kind == kazooReadNode {
@@ -176,8 +177,8 @@ func (w *walk) readLine(v *visit, l line) error {
 	for i, seen := range all {
 		queue[i] = seen.entry
 	}
-	// A holder may have changed its write node for a read node, which was not in
-	// the listing. It holds all the while, and the next writer does not.
+	// A holder may have exchanged its write node for a read node after the listing.
+	// Then that holder has held all the time, and the next writer does not hold.
 	downgraded := writers(queue) < writers(asked)
 	v.stale = v.stale || downgraded
 	known := order.Sort(slices.Clone(queue))
@@ -220,7 +221,7 @@ func (w *walk) findQueue(v *visit, c *contents) error {
 	return err
 }
 
-// firstOf returns when the first item of a queue was added, if that is known.
+// firstOf returns when the first item of a queue was added, if known.
 func (w *walk) firstOf(parent string, items []string) (since time.Time, err error) {
 	if len(items) == 0 {
 		return since, nil
@@ -235,8 +236,8 @@ func (w *walk) firstOf(parent string, items []string) (since time.Time, err erro
 	return time.UnixMilli(stat.Ctime).UTC(), nil
 }
 
-// findLockingQueue finds a LockingQueue of kazoo: its items, and the workers that
-// have taken one.
+// findLockingQueue finds a LockingQueue of kazoo: its items, and the workers that have
+// taken an item.
 func (w *walk) findLockingQueue(v *visit, c *contents) error {
 	if !slices.Contains(c.dirs, entriesDir) || !slices.Contains(c.dirs, takenDir) || !w.wants(Queue) {
 		return nil
@@ -266,8 +267,8 @@ func (w *walk) findLockingQueue(v *visit, c *contents) error {
 	return nil
 }
 
-// registration returns the participant whose node a path is, or nil if the node is
-// no registration, or gone.
+// registration returns the participant with the node at a path, or nil if the node is
+// not a registration or is gone.
 func (w *walk) registration(path string, stat *zk.Stat) (*Participant, error) {
 	service, isInstance := w.serviceOf(path)
 	if !w.wants(Registrations) || stat.EphemeralOwner == 0 && !isInstance {
@@ -301,7 +302,7 @@ func (w *walk) registration(path string, stat *zk.Stat) (*Participant, error) {
 	return p, nil
 }
 
-// setInstance notes of which instance a node is, if it is one.
+// setInstance records the instance of a node, if there is one.
 func (p *Participant) setInstance(i *discovery.Instance) {
 	if p.Instance = i; i == nil {
 		return
@@ -327,8 +328,8 @@ func (w *walk) serviceOf(path string) (string, bool) {
 	return service, err == nil && own == dir
 }
 
-// instanceOf returns the instance that a node says it is, or nil. Java's formats
-// have the name of the node, and of the service in whose folder it is.
+// instanceOf returns the instance in a node's data, or nil. In Java's formats, the data
+// repeat the names of the node and of the service's folder.
 func instanceOf(nodePath string, data []byte) *discovery.Instance {
 	var said struct{ Name, ID string }
 	parent, name := znode.Split(nodePath)

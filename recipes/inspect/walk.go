@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Walk returns the recipes at a path and below it, in the order of their paths,
-// each after those below it. It only reads.
+// Walk returns the recipes at a path and below, in the order of their paths, except
+// that a recipe follows the recipes below it. Walk only reads.
 //
 //	for r, err := range inspect.Walk(ctx, client, "/") {
 //		if err != nil {
@@ -21,24 +21,24 @@ import (
 //		fmt.Println(r.Kind, r.Path, len(r.Holders), len(r.Waiters))
 //	}
 //
-// A walk without an error is complete: it returns every node that existed from its start
-// to its end, except Unreadable subtrees and what options leave out. A node that is deleted
-// during the walk is no error. Recipes are read one after
-// the other, and each in several requests: a recipe is what its nodes were at
-// nearly the same time, and two recipes are of different times.
+// A walk without an error is complete: it returns every node that existed from its start to
+// its end, except Unreadable subtrees and nodes that options exclude. A node that is
+// deleted during the walk is not an error. Walk reads one recipe after the other, and each
+// with several requests: the nodes of one recipe are from nearly the same time, and two
+// recipes are from different times.
 //
 // An error ends the walk. It matches zk.ErrNoNode if there is no node at root,
-// zk.ErrInvalidPath or zk.ErrBadArguments for an input that cannot be used, or
-// the error of ctx. All others are the client's: a walk goes on after an outage
-// or a loss of the session if the client's retry policy does.
+// zk.ErrInvalidPath or zk.ErrBadArguments for an input that cannot be used, or the
+// error of ctx. All other errors are the client's: a walk continues after an outage or
+// the loss of a session if the client's retry policy allows that.
 //
-// A walk sends one request for each node, another one for each registration, and
-// one for the participants of a recipe, from four to 16 of them. A hundred take
-// three. There is one for each participant if they have much data. Up to 32
-// requests are under way at once. No request begins after the end of the loop.
-// The memory that a walk takes depends on the depth of the tree, and on the
-// longest lists of children, but not on the number of recipes. A sequence may be
-// walked several times, and by several goroutines.
+// A walk sends one request for each node and another for each registration. The
+// participants of a recipe take one request if there are four to 16, and three requests
+// if there are a hundred; participants with much data take one request each. Up to 32
+// requests are under way at the same time. No request begins after the end of the loop.
+// The memory that a walk takes depends on the depth of the tree, and on the longest
+// lists of children, but not on the number of recipes. A sequence may be walked several
+// times, and by several goroutines.
 func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {
 	cfg := configOf(opts)
 	return func(yield func(Recipe, error) bool) {
@@ -55,8 +55,8 @@ func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option)
 	}
 }
 
-// gaveUp adds to the error of a context that has ended why there is no
-// connection.
+// gaveUp adds the reason for a missing connection to the error of a context that has
+// ended.
 func gaveUp(ctx context.Context, c *framework.Client, err error) error {
 	if !reason.IsOfContext(ctx, err) || reason.Is(err, framework.ErrNotConnected) {
 		return err
@@ -67,7 +67,7 @@ func gaveUp(ctx context.Context, c *framework.Client, err error) error {
 	return err
 }
 
-// opError adds the call and its path to an error that has none.
+// opError adds the call and its path to an error without them.
 func opError(root string, err error) error {
 	if op := (*framework.OpError)(nil); reason.As(err, &op) {
 		return err
@@ -85,9 +85,8 @@ func check(c *framework.Client, root string, cfg config) error {
 	return cfg.fault
 }
 
-// walk is one walk. The caller's goroutine goes through the tree, from node to
-// node, and hands out the recipes. Other goroutines visit the nodes that come
-// next.
+// walk is one walk. The caller's goroutine goes through the tree, from node to node,
+// and hands out the recipes. Other goroutines visit the next nodes in advance.
 type walk struct {
 	reader
 	config
@@ -111,7 +110,7 @@ func (w *walk) run() error {
 	return err
 }
 
-// pending is a visit that is under way.
+// pending is a visit under way.
 type pending struct {
 	over  chan struct{} // closed at the end; the other fields are set then
 	found *visit
@@ -137,8 +136,8 @@ func (p *pending) wait(ctx context.Context) (*visit, error) {
 	}
 }
 
-// descend hands out what is below a node that was visited, and then what is
-// there. It returns false if the caller has left the loop.
+// descend hands out the recipes below a visited node, and then the recipes at that
+// node. It returns false if the caller has left the loop.
 func (w *walk) descend(v *visit, level int) (more bool, err error) {
 	group := Recipe{Path: v.path, Kind: Registrations}
 	for child, err := range w.visitAll(v.below, level+1) {
@@ -164,8 +163,8 @@ func (w *walk) descend(v *visit, level int) (more bool, err error) {
 	return true, nil
 }
 
-// visitAll yields the visits of these paths, in order. Visits begin ahead of their
-// turn, but not all of them: the caller may be slow, and the list long.
+// visitAll yields the visits of these paths, in order. A limited number of visits begin
+// ahead of their turn, because the caller may be slow and the list long.
 func (w *walk) visitAll(paths []string, level int) iter.Seq2[*visit, error] {
 	return func(yield func(*visit, error) bool) {
 		var ahead []*pending

@@ -21,8 +21,9 @@
 //		}
 //	}
 //
-// Private keys are in these nodes. So the credentials are required, and the nodes
-// are closed to everybody else. See package certmagic for what that leaves open.
+// The nodes contain private keys. So the credentials are required, and only clients
+// with the same credentials can read the nodes. See package certmagic for the remaining
+// risks.
 package caddystorage
 
 import (
@@ -40,24 +41,25 @@ import (
 
 func init() { caddy.RegisterModule(Storage{}) }
 
-// Storage is Caddy's module caddy.storage.curator. Caddy fills the fields in from
-// its configuration; placeholders such as {env.NAME} are replaced.
+// Storage is Caddy's module caddy.storage.curator. Caddy fills in the fields from its
+// configuration and replaces placeholders such as {env.NAME}.
 type Storage struct {
 	// Servers is the connection string, such as zk1:2181,zk2:2181/chroot.
 	Servers string `json:"servers"`
-	// Root is the node below which everything is kept. The default is /caddy.
+	// Root is the node below which all values and locks are kept. The default is
+	// /caddy.
 	Root string `json:"root,omitempty"`
-	// Auth is user:password for ZooKeeper's scheme digest. Only who has the same
-	// credentials reads the nodes.
+	// Auth is user:password for ZooKeeper's scheme digest. Only clients with the same
+	// credentials can read the nodes.
 	Auth string `json:"auth"`
-	// TLS has the client speak TLS, and trust the certificates of the system.
+	// TLS makes the client use TLS and trust the system's certificates.
 	TLS bool `json:"tls,omitempty"`
 
 	shared *connection
 }
 
-// connection is what all configurations with the same fields share: locks that are
-// held survive a reload.
+// connection is shared by all configurations with the same fields, so held locks
+// survive a reload.
 type connection struct {
 	client  *framework.Client
 	storage *certstore.Storage
@@ -70,7 +72,7 @@ func (Storage) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "caddy.storage.curator", New: func() caddy.Module { return new(Storage) }}
 }
 
-// Provision implements caddy.Provisioner. It does not wait for a connection: the
+// Provision implements caddy.Provisioner. Provision does not wait for a connection; the
 // first request to the storage does.
 func (s *Storage) Provision(caddy.Context) error {
 	replace := caddy.NewReplacer()
@@ -79,7 +81,7 @@ func (s *Storage) Provision(caddy.Context) error {
 		s.Root = "/caddy"
 	}
 	if s.Auth == "" {
-		return errors.New("auth is missing: everybody could read the private keys")
+		return errors.New("auth is missing: anyone could read the private keys")
 	}
 	shared, _, err := connections.LoadOrNew(s.key(), func() (caddy.Destructor, error) { return s.connect() })
 	if err == nil {
@@ -88,7 +90,7 @@ func (s *Storage) Provision(caddy.Context) error {
 	return err
 }
 
-// key is equal for modules that share a connection.
+// key returns equal values for modules that share a connection.
 func (s *Storage) key() any {
 	return Storage{Servers: s.Servers, Root: s.Root, Auth: s.Auth, TLS: s.TLS}
 }
@@ -117,8 +119,8 @@ func (s *Storage) connect() (*connection, error) {
 // Destruct implements caddy.Destructor.
 func (c *connection) Destruct() error { return c.client.Close() }
 
-// Cleanup implements caddy.CleanerUpper. The client is closed with the last
-// configuration that uses it.
+// Cleanup implements caddy.CleanerUpper. The last configuration that uses the client
+// closes it.
 func (s *Storage) Cleanup() error {
 	if s.shared == nil {
 		return nil

@@ -1,5 +1,5 @@
 // Package migratelock makes migrations of golang-migrate run once, although each
-// replica of a service runs them when it starts. Its lock is on ZooKeeper:
+// replica of a service starts them. The lock is on ZooKeeper:
 //
 //	driver, err := migratelock.Open(ctx, client, "/migrations/orders", func() (database.Driver, error) {
 //		return postgres.WithInstance(db, &postgres.Config{})
@@ -10,17 +10,17 @@
 //	defer m.Close()
 //	err = m.Up()
 //
-// [Open] waits until the other replicas are done. One that loses its lock stops
-// between two steps, with a [LostError], and leaves a clean version. The step under
-// way ends, unless it fails.
+// [Open] waits until the other replicas are done. A replica that loses its lock stops
+// between two steps, with a [LostError], and leaves a clean version. The current step
+// runs to its end, unless it fails.
 //
 // # The database's own lock
 //
-// If the driver has its own lock, such as Postgres's advisory lock, it is taken as well,
-// after this package's lock and before the first step. While all replicas use this package,
-// at most one of them asks for the database's lock, and no replica waits for it in the
-// database. Such a wait could do harm: CREATE INDEX CONCURRENTLY waits for every transaction
-// that waits for the advisory lock.
+// If the driver has its own lock, such as Postgres's advisory lock, this package takes that
+// lock as well, after its own lock and before the first step. While all replicas use this
+// package, at most one replica asks for the database's lock, and no replica waits in the
+// database. Such a wait could do harm: CREATE INDEX CONCURRENTLY waits for every
+// transaction that waits for the advisory lock.
 //
 // The database's lock helps when a replica loses its session during a step. The step cannot
 // be undone, and the next replica gets this package's lock before the step has ended. With a

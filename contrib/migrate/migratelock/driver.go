@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// driver gives another driver a mutex, and takes both locks.
+// driver adds a mutex to another driver, and takes both locks.
 type driver struct {
 	inner database.Driver
 	mutex *locks.InterProcessMutex
@@ -21,27 +21,28 @@ type driver struct {
 	end  context.CancelFunc
 
 	mu     sync.Mutex   // protects the following fields
-	lease  *locks.Lease // nil if there is none; it may be lost
+	lease  *locks.Lease // may be lost; nil if there is none
 	locked bool         // Lock has begun, and Unlock has not ended
 	begun  bool         // a step is under way
 }
 
-// newDriver returns a driver that acquires its lock with the values of ctx, but not
-// until that ends.
+// newDriver returns a driver that acquires its lock with the values of ctx, but ignores
+// the end of ctx.
 func newDriver(ctx context.Context, inner database.Driver, mutex *locks.InterProcessMutex, lease *locks.Lease) *driver {
 	d := &driver{inner: inner, mutex: mutex, lease: lease}
 	d.life, d.end = context.WithCancel(context.WithoutCancel(ctx))
 	return d
 }
 
-// Open is for drivers that golang-migrate finds by the scheme of a URL.
+// Open returns an error: golang-migrate calls Open only for a driver found by the
+// scheme of a URL.
 func (d *driver) Open(string) (database.Driver, error) {
 	return nil, fmt.Errorf("a driver with a lock on ZooKeeper has no URL: %w", errors.ErrUnsupported)
 }
 
 func (d *driver) Version() (version int, dirty bool, err error) { return d.inner.Version() }
 
-// Run is the middle of a step, which SetVersion has begun.
+// Run executes the middle of a step, which SetVersion has begun.
 func (d *driver) Run(migration io.Reader) error { return d.inner.Run(migration) }
 
 func (d *driver) SetVersion(version int, dirty bool) error {
@@ -59,8 +60,8 @@ func (d *driver) Drop() error {
 }
 
 // mayWrite returns an error if a write would begin a step without the lock. A step
-// begins with a dirty version, and ends with a clean one. A clean version outside
-// of a step is a step by itself.
+// begins by writing a dirty version and ends by writing a clean one. Outside a step,
+// writing a clean version is a step by itself.
 func (d *driver) mayWrite(version int, dirty bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,9 +75,9 @@ func (d *driver) mayWrite(version int, dirty bool) error {
 	return &LostError{Version: version, Err: lost}
 }
 
-// wrote notes whether a step is under way after a write, and returns the error of
-// the write. If a step has ended without the lock, that is an error: of the step,
-// and not of Unlock, after which golang-migrate would refuse all further calls.
+// wrote records whether a step is under way after a write, and returns the error of the
+// write. If a step has ended without the lock, wrote returns an error. Unlock must not
+// return that error, because golang-migrate would then refuse all further calls.
 func (d *driver) wrote(version int, dirty bool, err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,8 +88,8 @@ func (d *driver) wrote(version int, dirty bool, err error) error {
 	return err
 }
 
-// lossLocked returns why the lock was lost, or nil. A driver that is not locked
-// has nothing to lose.
+// lossLocked returns why the lock was lost, or nil. If the driver is not locked,
+// lossLocked returns nil.
 func (d *driver) lossLocked() error {
 	if !d.locked || d.lease == nil {
 		return nil

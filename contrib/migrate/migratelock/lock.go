@@ -16,12 +16,12 @@ var (
 	errLate   = fmt.Errorf("%w: the lock of the database came too late", database.ErrLocked)
 )
 
-// lateLock is how long a Lock of both locks may take. It is shorter than
-// migrate.DefaultLockTimeout, after which golang-migrate knows nothing of the locks,
-// and gives none back. A driver may wait for its lock without end.
+// lateLock is how long a Lock of both locks may take. lateLock is shorter than
+// migrate.DefaultLockTimeout, after which golang-migrate forgets the Lock and would
+// never unlock. A driver may wait for its lock without limit.
 const lateLock = 14 * time.Second
 
-// Lock has locked nothing if the other driver panics.
+// Lock holds no lock if the other driver panics.
 func (d *driver) Lock() (err error) {
 	begun := time.Now()
 	kept, err := d.beginLock()
@@ -39,7 +39,7 @@ func (d *driver) Lock() (err error) {
 	return err
 }
 
-// beginLock returns the lease that Open has acquired, if it is still there.
+// beginLock returns the lease that Open has acquired, if the driver still has it.
 func (d *driver) beginLock() (kept *locks.Lease, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,8 +54,8 @@ func (d *driver) beginLock() (kept *locks.Lease, err error) {
 	return kept, nil
 }
 
-// lockBoth takes our lock first, so that waiters wait there. A driver that
-// refuses its lock, or panics, gives ours back.
+// lockBoth takes the lock in ZooKeeper first, so that other replicas wait there. If the
+// driver refuses its lock or panics, lockBoth releases the lock in ZooKeeper.
 func (d *driver) lockBoth(kept *locks.Lease) (both *locks.Lease, err error) {
 	lease, err := d.acquire(kept)
 	if err != nil {
@@ -72,14 +72,15 @@ func (d *driver) lockBoth(kept *locks.Lease) (both *locks.Lease, err error) {
 	return lease, nil
 }
 
-// unlockBoth gives the locks back in the opposite order, ours also if the driver
-// panics.
+// unlockBoth releases the locks in the opposite order, the lock in ZooKeeper even if
+// the driver panics.
 func (d *driver) unlockBoth(lease *locks.Lease) (err error) {
 	defer func() { err = errors.Join(err, release(lease)) }()
 	return d.inner.Unlock()
 }
 
-// acquire returns the lease that was kept, unless that was lost meanwhile.
+// acquire returns the kept lease. If there is none or it was lost, acquire acquires
+// another.
 func (d *driver) acquire(kept *locks.Lease) (*locks.Lease, error) {
 	if kept != nil && kept.Context().Err() == nil {
 		return kept, nil
@@ -93,13 +94,13 @@ func (d *driver) acquire(kept *locks.Lease) (*locks.Lease, error) {
 	switch {
 	case d.life.Err() != nil && err != nil:
 		return nil, errClosed
-	case errors.Is(err, locks.ErrNotAcquired): //nolint:forbidigo // its context has no cause
+	case errors.Is(err, locks.ErrNotAcquired): //nolint:forbidigo // the context has no cause
 		return nil, fmt.Errorf("%w: %w", database.ErrLocked, err)
 	}
 	return lease, err
 }
 
-// endLock keeps the lease, nil for none, unless the driver was closed meanwhile.
+// endLock records the lease, which may be nil, unless the driver was closed meanwhile.
 func (d *driver) endLock(lease *locks.Lease, err error) error {
 	if d.keep(lease) || lease == nil {
 		return err
@@ -148,8 +149,9 @@ func (d *driver) Close() (err error) {
 	return d.inner.Close()
 }
 
-// beginClose ends a Lock that waits for our lock. One that waits for the driver's
-// goes on until the driver ends it, and then finds that this one is closed.
+// beginClose ends a Lock that waits for the lock in ZooKeeper. A Lock that waits for
+// the driver's own lock continues until the inner driver returns, and then finds that
+// this driver is closed.
 func (d *driver) beginClose() (lease *locks.Lease) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,10 +160,10 @@ func (d *driver) beginClose() (lease *locks.Lease) {
 	return lease
 }
 
-// release returns no loss of the lease, which a step tells if it matters.
+// release ignores a loss of the lease: if the loss matters, a step reports it.
 func release(lease *locks.Lease) error {
 	err := lease.Release(context.Background())
-	if !errors.Is(context.Cause(lease.Context()), locks.ErrReleased) { //nolint:forbidigo // it is the cause of the lease
+	if !errors.Is(context.Cause(lease.Context()), locks.ErrReleased) { //nolint:forbidigo // the lease's cause
 		return nil
 	}
 	return err

@@ -2,15 +2,15 @@ package migratelock
 
 import "fmt"
 
-// LostError says that the lock was lost. Match the reason with errors.Is, such as
-// framework.ErrSessionLost; the context of a locks.Lease has all reasons.
+// LostError means that the lock was lost. errors.Is matches the reason, such as
+// framework.ErrSessionLost; the comment of locks.Lease.Context lists all reasons.
 type LostError struct {
-	// Version is the version to which the step leads. It is database.NilVersion for
-	// Drop, and for the last step down. The step was refused, and has changed
-	// nothing, unless it is Begun.
+	// Version is the target version of the step. It is database.NilVersion for Drop and
+	// for the last step down. Unless Begun is true, the step was refused and has
+	// changed nothing.
 	Version int
 
-	// Begun means that the lock was lost during the step. The step has ended, so that the
+	// Begun means that the lock was lost during the step. The step has ended, so the
 	// version is clean. Another replica may have begun the same step, unless the driver has
 	// its own lock.
 	Begun bool

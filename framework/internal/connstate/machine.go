@@ -1,7 +1,6 @@
-// Package connstate is the machine behind package state: it decides which
-// transitions of the connection state listeners see, and in which order. It is
-// pure: no clock, no I/O, no goroutine. Package state's documentation has the
-// diagram.
+// Package connstate is the state machine of package state: it decides which transitions
+// of the connection state listeners see, and in which order. It is pure: it uses no
+// clock, no I/O and no goroutine. Package state's documentation has the diagram.
 package connstate
 
 import "github.com/gocurator/curator/state"
@@ -20,24 +19,22 @@ const (
 	established
 )
 
-// Disconnected is the input for a connection that broke, or for an attempt to
-// connect that failed.
+// Disconnected is the input for a broken connection or a failed attempt to connect.
 func Disconnected() Input { return Input{kind: disconnected} }
 
-// Expired is the input for a session that is over: the server said so, or its
-// time is up.
+// Expired is the input for a session that is over: a server has ended it, or its time
+// is up.
 func Expired() Input { return Input{kind: expired} }
 
-// Established is the input for a server that has accepted the client in the
-// session with this id, new or resumed.
+// Established is the input after a server has accepted the client in a new or resumed
+// session with this id.
 func Established(session int64) Input { return Input{kind: established, session: session} }
 
-// Machine turns inputs into the transitions that listeners see. The zero
-// Machine is in state Initial and ready to use. It is not safe for concurrent
-// use.
+// Machine turns inputs into the transitions that listeners see. The zero Machine is in
+// state Initial and ready to use. A Machine is not safe for concurrent use.
 type Machine struct {
 	cur       state.State
-	session   int64 // the last Established's; meaningless in Initial and Lost
+	session   int64 // from the last Established; meaningless in Initial and Lost
 	connected bool  // Connected has been entered once
 }
 
@@ -61,8 +58,8 @@ func (m *Machine) Apply(in Input) []state.State {
 }
 
 func (m *Machine) disconnect() []state.State {
-	// The state stays Lost until there is a session again. Suspended would
-	// claim that the session may still live.
+	// The state stays Lost until there is another session. Suspended would mean that
+	// the session may still live.
 	if m.cur == state.Lost {
 		return nil
 	}

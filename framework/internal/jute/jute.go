@@ -1,11 +1,11 @@
-// Package jute reads and writes the primitives of ZooKeeper's wire protocol:
-// big-endian numbers, and strings and buffers behind their length. The length
-// -1 stands for null. Package proto has the messages that consist of them.
+// Package jute reads and writes the primitives of ZooKeeper's wire protocol: big-endian
+// numbers, and strings and buffers after their length. The length -1 stands for null.
+// Package proto has the messages that consist of them.
 package jute
 
 import "encoding/binary"
 
-// Reader reads from a frame. After a read beyond the end it is Bad, and returns
+// Reader reads from a frame. After a read beyond the end, the Reader is Bad and returns
 // zero values.
 type Reader struct {
 	rest []byte
@@ -15,14 +15,13 @@ type Reader struct {
 // NewReader returns a reader of b. The buffers that it returns are parts of b.
 func NewReader(b []byte) *Reader { return &Reader{rest: b} }
 
-// Bad reports whether the frame was too short for what was read, or had an
-// impossible length in it.
+// Bad reports whether the frame was too short, or contained an impossible length.
 func (r *Reader) Bad() bool { return r.bad }
 
-// Rest returns what was not read.
+// Rest returns the unread bytes.
 func (r *Reader) Rest() []byte { return r.rest }
 
-// Skip reads n bytes that do not matter.
+// Skip skips n bytes.
 func (r *Reader) Skip(n int) { r.take(n) }
 
 func (r *Reader) take(n int) []byte {
@@ -69,9 +68,9 @@ func (r *Reader) Buffer() []byte {
 // String reads a string. Null reads as empty.
 func (r *Reader) String() string { return string(r.Buffer()) }
 
-// Count reads the length of a vector whose elements take at least size bytes
-// each. A length that the frame cannot hold makes the reader Bad, so that it is
-// safe to allocate by the length. Null reads as none.
+// Count reads the length of a vector whose elements take at least size bytes each. A
+// length that the frame cannot hold makes the reader Bad, so it is safe to allocate by
+// the length. Null reads as 0.
 func (r *Reader) Count(size int) int {
 	n := r.Int32()
 	if n == -1 {

@@ -1,8 +1,8 @@
 package proto
 
-// Error codes of answers, as in KeeperException.Code of ZooKeeper. Between
-// CodeAPIError and CodeSystemError are failures of the system. Below
-// CodeAPIError are answers to a request that the server has understood.
+// These are error codes of answers, as in KeeperException.Code of ZooKeeper. Between
+// CodeAPIError and CodeSystemError are failures of the system. Below CodeAPIError are
+// answers to a request that the server has understood.
 const (
 	CodeOK                      int32 = 0
 	CodeSystemError             int32 = -1

@@ -3,18 +3,16 @@
 // of operations and errors. Package jute has the primitives that they consist
 // of.
 //
-// The package is pure. It knows no client, no connection and no clock. It does
-// not know go-zookeeper either, which encodes only the handshake, the pings and
-// the end of a session.
+// The package is pure: it uses no client, no connection, no clock and no go-zookeeper,
+// which encodes only the handshake, the pings and the end of a session.
 //
 // # Decoding
 //
-// Every function that reads takes any bytes: it does not panic, and it
-// allocates no more than in proportion to what it was given. It reports false
-// for a message that is too short, that has an impossible length in it, or whose
-// parts contradict each other or the request. Bytes that follow a message are
-// ignored, because newer servers append fields. Only the answer to a multi has an
-// end mark, and nothing may follow that.
+// Every function that reads accepts any bytes: it does not panic, and allocates at most
+// in proportion to its input. It returns false for a message that is too short,
+// contains an impossible length, or whose parts contradict each other or the request.
+// Reading functions ignore bytes after a message, because newer servers append fields.
+// Only the answer to a multi has an end mark, after which nothing may follow.
 //
 // # The twin in testing/zktest
 //

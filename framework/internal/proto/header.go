@@ -2,7 +2,7 @@ package proto
 
 import "github.com/gocurator/curator/framework/internal/jute"
 
-// Sizes in bytes.
+// These are sizes in bytes.
 const (
 	// LengthSize is the length in front of every message.
 	LengthSize = 4
@@ -29,21 +29,20 @@ func ReadRequestHeader(message []byte) (h RequestHeader, ok bool) {
 	return h, !r.Bad()
 }
 
-// These Xids are no request's own.
+// These Xids do not belong to a single request.
 const (
-	XidNotification = -1 // every watch event's; it answers no request
-	XidPing         = -2 // every ping's, and its answer's
+	XidNotification = -1 // of every watch event, which answers no request
+	XidPing         = -2 // of every ping and its answer
 )
 
 // ReplyHeader is in front of every answer and of every watch event.
 type ReplyHeader struct {
 	Xid  int32
 	Zxid int64 // the newest transaction that the server has seen
-	Code int32 // CodeOK for success; only then an answer follows
+	Code int32 // CodeOK for success; an answer follows only then
 }
 
-// ReadReplyHeader reads the header of an answer or event, and returns what
-// follows it.
+// ReadReplyHeader reads the header of an answer or event, and returns the rest.
 func ReadReplyHeader(message []byte) (h ReplyHeader, body []byte, ok bool) {
 	r := jute.NewReader(message)
 	h = ReplyHeader{Xid: r.Int32(), Zxid: r.Int64(), Code: r.Int32()}
@@ -53,8 +52,8 @@ func ReadReplyHeader(message []byte) (h ReplyHeader, body []byte, ok bool) {
 // ConnectRequest is the first message of a client on a connection.
 type ConnectRequest struct {
 	LastZxid      int64 // the newest transaction that the client has seen
-	TimeoutMillis int32 // what the client asks for
-	Session       int64 // 0 for a new one
+	TimeoutMillis int32 // the requested timeout
+	Session       int64 // 0 for a new session
 	Password      []byte
 }
 
@@ -79,13 +78,13 @@ const protocolVersion = 0
 
 // ConnectResponse is a server's answer to a ConnectRequest.
 type ConnectResponse struct {
-	TimeoutMillis int32 // what the server grants
-	Session       int64 // 0 if the session that was asked for is over
+	TimeoutMillis int32 // the granted timeout
+	Session       int64 // 0 if the requested session is over
 	Password      []byte
 }
 
-// ReadConnectResponse reads a ConnectResponse and returns what follows it: a
-// boolean that old servers leave out. The password is a part of the message.
+// ReadConnectResponse reads a ConnectResponse and returns the rest, a boolean that old
+// servers omit. The password shares the memory of the message.
 func ReadConnectResponse(message []byte) (a ConnectResponse, rest []byte, ok bool) {
 	r := jute.NewReader(message)
 	r.Int32() // protocol version

@@ -6,8 +6,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// Part is one operation of a multi. Only Create, SetData, Delete and Check have
-// a meaning there.
+// Part is one operation of a multi: a Create, SetData, Delete or Check.
 type Part struct {
 	op     int32
 	append func([]byte) []byte
@@ -19,7 +18,7 @@ func (q Request[T]) Part() Part { return Part{q.Op, q.Append, q.path} }
 
 // MultiAnswer is the answer to a Multi.
 type MultiAnswer struct {
-	Parts  []PartAnswer // one for each operation; of no use if one has failed
+	Parts  []PartAnswer // one for each operation; meaningless if one has failed
 	Zxid   int64        // the transaction of all operations
 	Failed int          // index of the operation that has failed, or -1
 	Code   int32        // the failed operation's error code
@@ -28,11 +27,11 @@ type MultiAnswer struct {
 // PartAnswer is the answer to one operation of a multi.
 type PartAnswer struct {
 	Path string // a created node's
-	Stat *Stat  // a written node's; for a created one, only some servers tell it
+	Stat *Stat  // a written node's; only some servers send it for a created node
 }
 
-// Multi carries out all operations or none, in order. Each part is a request of
-// its own behind a header that says which one.
+// Multi carries out all operations or none, in order. Each part is a header with the
+// operation, followed by the request.
 func Multi(parts ...Part) Request[MultiAnswer] {
 	return Request[MultiAnswer]{Op: OpMulti, Append: func(b []byte) []byte {
 		for _, part := range parts {
@@ -50,10 +49,10 @@ func appendMultiHeader(b []byte, op int32, done bool) []byte {
 	return jute.AppendInt32(jute.AppendBool(jute.AppendInt32(b, op), done), noError)
 }
 
-// readPart reads what is in front of each part of an answer: the type of the part,
-// and its error code. A part that is an error by its type has the code in its body
-// once more. ClickHouse Keeper leaves an error of a multiRead the type of its
-// operation, and sends no body. So the code decides, and comes first.
+// readPart reads the header of each part of an answer: the type of the part, and its
+// error code. A part of the error type repeats the code in its body. For an error in a
+// multiRead, ClickHouse Keeper keeps the type of the operation and sends no body. So
+// the code decides, not the type.
 func readPart(r *jute.Reader) (op, code int32, done, ok bool) {
 	op, done, code = r.Int32(), r.Bool(), r.Int32()
 	if done {
@@ -63,11 +62,11 @@ func readPart(r *jute.Reader) (op, code int32, done, ok bool) {
 	return op, code, false, ok && !r.Bad()
 }
 
-// readMultiAnswer reads a part for each operation, and counts those that are
-// errors. The parts of a multi that has failed are errors:
+// readMultiAnswer reads a part for each operation, and counts the errors. All parts of
+// a failed multi are errors:
 //
-//   - CodeOK for each operation before the one that has failed.
-//   - The code of the operation that has failed.
+//   - CodeOK for each operation before the failed one.
+//   - The error code for the failed operation.
 //   - The same code for every later operation.
 func readMultiAnswer(body []byte, zxid int64, parts []Part) (a MultiAnswer, errors int, ok bool) {
 	r := jute.NewReader(body)
@@ -91,7 +90,7 @@ func readMultiAnswer(body []byte, zxid int64, parts []Part) (a MultiAnswer, erro
 			if part.Path = r.String(); !parts[i].path.is(part.Path) {
 				return a, errors, false
 			}
-			if op == OpCreate2 { // newer servers' answer for containers and for nodes with a TTL, too
+			if op == OpCreate2 { // newer servers also answer so for containers and TTL nodes
 				part.Stat = readStat(r)
 			}
 		}
@@ -102,8 +101,8 @@ func readMultiAnswer(body []byte, zxid int64, parts []Part) (a MultiAnswer, erro
 	}
 }
 
-// FailureOfMulti returns the code of the operation with which a multi has failed, by
-// the body of the answer alone, or CodeOK. The parts before that operation are errors
+// FailureOfMulti returns the error code of the failed operation of a multi, or CodeOK,
+// from the body of the answer alone. The parts before the failed operation are errors
 // without a code.
 func FailureOfMulti(body []byte) int32 {
 	r := jute.NewReader(body)
@@ -117,8 +116,7 @@ func FailureOfMulti(body []byte) int32 {
 	}
 }
 
-// isAnsweredBy reports whether a part of an answer that is no error may have this
-// type.
+// isAnsweredBy reports whether a successful part of an answer may have this type.
 func (p Part) isAnsweredBy(op int32) bool {
 	if p.path.asked == "" {
 		return op == p.op
@@ -126,8 +124,8 @@ func (p Part) isAnsweredBy(op int32) bool {
 	return op == OpCreate || op == OpCreate2
 }
 
-// isAllOrNothing reports whether the answer agrees with itself: either one
-// operation has failed, and no part is a result, or no part is an error.
+// isAllOrNothing reports whether the answer is consistent: either one operation has
+// failed and no part is a result, or no part is an error.
 func (a MultiAnswer) isAllOrNothing(errors int) bool {
 	if a.Failed < 0 {
 		return errors == 0
@@ -145,11 +143,11 @@ type ReadAnswer struct {
 // MultiReadAnswer is the answer to a MultiRead.
 type MultiReadAnswer struct {
 	Reads []ReadAnswer // one for each operation
-	Zxid  int64        // all of them have read the state after this transaction
+	Zxid  int64        // all operations have read the state after this transaction
 }
 
 // MultiRead asks for the data of several nodes. Each operation succeeds or fails
-// by itself.
+// independently.
 func MultiRead(paths ...string) Request[MultiReadAnswer] {
 	return Request[MultiReadAnswer]{Op: OpMultiRead, Append: func(b []byte) []byte {
 		for _, path := range paths {

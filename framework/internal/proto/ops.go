@@ -1,6 +1,6 @@
 package proto
 
-// Operation codes, as in ZooDefs.OpCode of ZooKeeper. On the wire they are
+// These are operation codes, as in ZooDefs.OpCode of ZooKeeper. On the wire they are
 // ints.
 const (
 	OpCreate          = 1
@@ -28,8 +28,8 @@ const (
 	OpAddWatch        = 106
 	OpCloseSession    = -11
 
-	// OpError is the type of a part of a multi's answer that is an error's
-	// code, and of the header that ends a multi.
+	// OpError is the type of an error in a multi's answer, and of the header that ends
+	// a multi.
 	OpError = -1
 )
 

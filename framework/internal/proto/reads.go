@@ -23,9 +23,8 @@ func readData(_ createdPath, body []byte, _ int64) (Data, bool) {
 	return d, !r.Bad()
 }
 
-// Exists asks for a node's Stat, which is nil if the node does not exist. If
-// watch is true, it sets a data watch, which is one for the creation of a node
-// that does not exist.
+// Exists asks for a node's Stat, which is nil if the node does not exist. If watch is
+// true, Exists sets a data watch; for a missing node, that is a watch for its creation.
 func Exists(path string, watch bool) Request[*Stat] {
 	return Request[*Stat]{
 		Op: OpExists, Append: pathAndWatch(path, watch), NoNodeIsAnswer: true, read: readStatAnswer,
@@ -50,14 +49,14 @@ func readChildren(_ createdPath, body []byte, _ int64) (ChildrenAnswer, bool) {
 	return a, !r.Bad()
 }
 
-// ChildNames is Children without a Stat and without a watch, for callers who do not
-// keep the names for long.
+// ChildNames is Children without a Stat and without a watch, for callers that keep the
+// names only briefly.
 func ChildNames(path string) Request[[]string] {
 	return Request[[]string]{Op: OpGetChildren2, Append: pathAndWatch(path, false), read: readChildNames}
 }
 
 // maxShared is the length of the longest answer whose names share their memory: a
-// name that is kept keeps all of them.
+// caller that keeps one name keeps the memory of all.
 const maxShared = 4 << 10
 
 func readChildNames(_ createdPath, body []byte, _ int64) ([]string, bool) {

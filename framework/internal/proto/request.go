@@ -2,29 +2,29 @@ package proto
 
 import "github.com/gocurator/curator/framework/internal/jute"
 
-// Request is one request to a server, and how to read the answer to it.
+// Request is one request to a server, with the function that reads its answer.
 type Request[T any] struct {
 	Op     int32
-	Append func(b []byte) []byte // appends what follows the RequestHeader
+	Append func(b []byte) []byte // appends the bytes after the RequestHeader
 
-	// NoNodeIsAnswer means that CodeNoNode is an answer and no failure: the
-	// zero value of T.
+	// NoNodeIsAnswer means that CodeNoNode is a valid answer, the zero value of T, and
+	// not a failure.
 	NoNodeIsAnswer bool
 
 	path createdPath // of a Create
 
-	// read is Read. It makes the jute.Reader by itself: passed to a function that
-	// may be any, that would be an allocation.
+	// read is Read. It creates the jute.Reader itself, because passing the Reader to an
+	// unknown function would allocate.
 	read func(created createdPath, body []byte, zxid int64) (answer T, ok bool)
 }
 
-// Read reads what follows the ReplyHeader of an answer with CodeOK. The zxid is
-// the header's: for a write, that is the write's own transaction.
+// Read reads the bytes after the ReplyHeader of an answer with CodeOK. The zxid comes
+// from the header: for a write, it is the write's own transaction.
 func (q Request[T]) Read(body []byte, zxid int64) (answer T, ok bool) {
 	return q.read(q.path, body, zxid)
 }
 
-// Nothing is the answer to a request that is answered by its header alone.
+// Nothing is the answer to a request whose answer is only a header.
 type Nothing struct{}
 
 func readNothing(createdPath, []byte, int64) (Nothing, bool) { return Nothing{}, true }

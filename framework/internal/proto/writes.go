@@ -2,7 +2,7 @@ package proto
 
 import "github.com/gocurator/curator/framework/internal/jute"
 
-// Modes of nodes, as in CreateMode of ZooKeeper.
+// These are modes of nodes, as in CreateMode of ZooKeeper.
 const (
 	ModePersistent              int32 = 0
 	ModeEphemeral               int32 = 1
@@ -13,7 +13,7 @@ const (
 	ModePersistentSequentialTTL int32 = 6
 )
 
-// NewNode is what a server needs to know to make a node.
+// NewNode describes a node to create.
 type NewNode struct {
 	Path      string
 	Data      []byte
@@ -28,7 +28,7 @@ type Created struct {
 	Czxid int64
 }
 
-// Create makes a node. An answer about a node with another path is malformed.
+// Create creates a node. An answer about a node with another path is malformed.
 func Create(n NewNode) Request[Created] {
 	return Request[Created]{
 		Op: n.op(), Append: n.append, path: createdPath{n.Path, n.sequential()}, read: readCreated,
@@ -41,13 +41,13 @@ func readCreated(path createdPath, body []byte, zxid int64) (Created, bool) {
 	return c, !r.Bad() && path.is(c.Path)
 }
 
-// createdPath is the path of the node that a Create makes.
+// createdPath is the path of the node that a Create creates.
 type createdPath struct {
 	asked    string // empty for other requests
 	numbered bool   // a number follows
 }
 
-// is reports whether a node may have been created by the request.
+// is reports whether the request may have created the node at this path.
 func (p createdPath) is(path string) bool {
 	if p.numbered {
 		return len(path) > len(p.asked) && path[:len(p.asked)] == p.asked
@@ -115,7 +115,7 @@ func pathAndVersion(path string, version int32) func([]byte) []byte {
 // Auth shows the server credentials for this connection.
 func Auth(scheme string, auth []byte) Request[Nothing] {
 	return Request[Nothing]{Op: OpAuth, Append: func(b []byte) []byte {
-		b = jute.AppendInt32(b, 0) // the type, which is always this
+		b = jute.AppendInt32(b, 0) // the type, which is always 0
 		return jute.AppendBuffer(jute.AppendString(b, scheme), auth)
 	}, read: readNothing}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// Errors of calls.
+// These are the errors of calls.
 var (
 	// ErrNotSent means that there was no connection to send the request on.
 	ErrNotSent = errors.New("no connection")
@@ -22,22 +22,20 @@ var (
 	// server may have carried out the request.
 	ErrLost = errors.New("connection lost")
 
-	// ErrAnswerTooLong means that the answer has come, and is longer than 64
-	// MiB.
+	// ErrAnswerTooLong means that the answer is longer than 64 MiB.
 	ErrAnswerTooLong = errors.New("answer too long")
 )
 
-// Call is a request of ours, and what becomes of it. It goes around the library,
-// because a library call cannot be abandoned, and each takes two goroutines
-// more than a request needs.
+// Call is a request of this package, with its result. It bypasses the library, whose
+// calls cannot be abandoned and take two more goroutines than a request needs.
 type Call struct {
 	Op      int32
 	Payload func([]byte) []byte         // appends the bytes that follow the request's header
 	Then    func(code int32, err error) // see Link.SendAll; may be nil
 
 	// Reader reads the body of an answer with CodeOK on the reading goroutine, before
-	// Done is closed. The body's memory is used again after that. A call without a
-	// Reader keeps a copy of the body.
+	// Done is closed. The body's memory is reused afterwards. A call without a Reader
+	// keeps a copy of the body.
 	Reader interface {
 		ReadAnswer(body []byte, zxid int64)
 	}
@@ -57,31 +55,30 @@ type Call struct {
 	err    error
 }
 
-// IsSent reports whether a connection has the request. It is for callers of SendAll,
-// when that has returned, or when Done of its Waiter is closed.
+// IsSent reports whether the request was given to a connection. Call IsSent after
+// SendAll has returned without a Waiter, or when Done of its Waiter is closed.
 func (c *Call) IsSent() bool { return c.conn != nil }
 
-// Done is closed when the call is answered, or when no answer can come any
-// more.
+// Done is closed when the call is answered, or when no answer can arrive any more.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
-// Answer returns the answer, once Done is closed: the server's error code (0
-// for success), the zxid, and the bytes behind the reply's header, unless a Reader
-// has read them. An err that is not nil means that there was no answer.
+// Answer returns the answer, once Done is closed: the server's error code (0 for
+// success), the zxid, and the bytes after the reply's header, unless a Reader has read
+// them. An err that is not nil means that there was no answer.
 func (c *Call) Answer() (code int32, zxid int64, body []byte, err error) {
 	return c.code, c.zxid, c.body, c.err
 }
 
-// HangUp is what there is to know of a request with which a connection has ended.
+// HangUp describes a request that was in flight when its connection ended.
 type HangUp struct {
-	Size        int           // of the request, in bytes
+	Size        int           // the size of the request, in bytes
 	Established time.Time     // when the connection was established
-	Held        time.Duration // how long that was before the request was sent
+	Held        time.Duration // how long the connection had existed before the request was sent
 }
 
-// HungUp reports whether a call is lost because the connection has ended in
-// another way than by us, or by the silence of the peer: perhaps because of this
-// request.
+// HungUp reports whether the peer has ended the call's connection, perhaps because of
+// this request. HungUp returns false if this client has ended the connection, or if the
+// peer was silent.
 func (c *Call) HungUp() (HangUp, bool) {
 	return HangUp{Size: c.size, Established: c.conn.establishedAt, Held: c.held}, c.hungUp
 }
@@ -105,17 +102,16 @@ func (c *Call) complete() {
 	close(c.done)
 }
 
-// SendAll sends a request whose answer the library does not see, and others that
-// follow right behind it. All are written at once, which wakes the server once and no
-// goroutine of ours. If one of the others is too long, neither it nor those behind it
-// are sent.
+// SendAll sends a request whose answer bypasses the library, and further requests right
+// after it. All requests are written together, which wakes the server only once. If one
+// of the further requests is too long, SendAll sends neither it nor later ones.
 //
 // If a request is sent, its Then runs exactly once: with the answer's code, before
 // any frame that arrived after the answer is handled, or with an error if no answer
 // can come. Payload, Reader and Then run with locks held or on the reading goroutine,
 // and must not block.
 //
-// If too much is under way already, SendAll returns a Waiter: the requests wait for
+// If too much is already under way, SendAll returns a Waiter: the requests wait for
 // their turn.
 func (l *Link) SendAll(calls ...*Call) (*Waiter, error) {
 	l.mu.Lock()
@@ -147,14 +143,13 @@ func (c *Conn) enqueueAllLocked(calls []*Call) error {
 	return nil
 }
 
-// enqueueLocked queues a request of ours, however long it is.
+// enqueueLocked queues a request of this package of any length.
 func (c *Conn) enqueueLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
 	call := &Call{Op: op, Payload: payload, Then: then}
 	return call, c.enqueueLimitedLocked(0, call)
 }
 
-// enqueueLimitedLocked queues a request that is no longer than limit bytes. 0
-// means any length.
+// enqueueLimitedLocked queues a request of at most limit bytes. 0 means any length.
 func (c *Conn) enqueueLimitedLocked(limit int, call *Call) error {
 	if c.closed {
 		return ErrNotSent
@@ -211,8 +206,8 @@ func (c *Conn) heldLocked() time.Duration {
 	return time.Since(c.establishedAt)
 }
 
-// failCalls completes every call without an answer, with ErrLost, and every
-// waiter with ErrNotSent. No call can be added to the connection any more.
+// failCalls completes every unanswered call with ErrLost, and every waiter with
+// ErrNotSent. After that, no call can be added to the connection.
 func (c *Conn) failCalls() {
 	c.link.mu.Lock()
 	c.closed = true
@@ -228,9 +223,9 @@ func (c *Conn) failCalls() {
 	}
 }
 
-// fullLocked reports whether a new request has to wait, behind the waiters that
-// are there already. There are no waiters while there is capacity, because
-// every event that makes capacity admits waiters first.
+// fullLocked reports whether a new request must wait, after the present waiters. There
+// are no waiters while there is capacity, because every event that frees capacity first
+// admits waiters.
 func (c *Conn) fullLocked() bool { return !c.closed && !c.hasCapacityLocked() }
 
 func (c *Conn) hasCapacityLocked() bool { return c.inflight.len() < maxCalls && len(c.out) < maxQueued }

@@ -16,35 +16,35 @@ import (
 // Conn is one connection of a session. The library has one goroutine that
 // writes to it and one that reads from it.
 type Conn struct {
-	net.Conn // the library uses only the addresses, and a write deadline that it takes back at once
+	net.Conn // the library uses only the addresses, and a write deadline that it resets at once
 	link     *Link
 
 	// Owned by the reading goroutine.
 	in          *bufio.Reader
 	buf         []byte        // the current frame, reused
-	rest        []byte        // the part of it that the library has not read
+	rest        []byte        // the part of the frame that the library has not read
 	readTimeout time.Duration // how long the library waits for a frame
 	handshake   handshake
 	sasl        *SASL // nil for none
 
-	wake  chan struct{} // capacity 1: there is something in out
+	wake  chan struct{} // capacity 1: out is not empty
 	done  chan struct{} // ends the connection's goroutines
 	ended chan struct{} // closed when every call has failed
 
 	// Protected by link.mu.
 	out              []byte // complete frames to be written
-	spare            []byte // changes places with out
+	spare            []byte // swapped with out
 	connectSent      bool   // the ConnectRequest is queued
 	established      bool   // the session is confirmed; watches are queued
 	establishedAt    time.Time
 	requestedSession int64 // session id in the ConnectRequest
 	connectSentAt    time.Time
 	inflight         inflight
-	waiters          list.List // each element is a *Waiter; oldest first
-	waitingWatches   int       // how many of them set persistent watches
-	ending           bool      // by the peer or by us
-	hungUp           bool      // by the peer, or for what it has sent
-	closed           bool      // no call may be added
+	waiters          list.List // of *Waiter; oldest first
+	waitingWatches   int       // how many waiters set persistent watches
+	ending           bool      // the peer or this client is ending the connection
+	hungUp           bool      // ended by the peer, or because of its data
+	closed           bool      // no further call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -58,8 +58,8 @@ func newConn(l *Link, nc net.Conn) *Conn {
 	}
 }
 
-// Write takes one frame of the library's and never fails. The library writes
-// each frame with one call. Anything else ends the connection.
+// Write takes one frame from the library and never fails. The library writes each frame
+// with one call. Any other data ends the connection.
 func (c *Conn) Write(frame []byte) (int, error) {
 	c.link.mu.Lock()
 	err := c.outgoing(frame)
@@ -95,10 +95,10 @@ func (c *Conn) signal() {
 	}
 }
 
-// flush writes what is queued until the connection ends. Frames that are queued
-// during a write go out with the next one. Only flush writes: a peer that does
-// not read would otherwise hold up a caller beyond its context, and the library
-// beyond its next ping.
+// flush writes queued frames until the connection ends. Frames that are queued during a
+// write go out with the next write. Only flush writes to the peer: otherwise, a peer
+// that does not read would block callers beyond their contexts, and the library beyond
+// its next ping.
 func (c *Conn) flush() {
 	for {
 		select {
@@ -110,7 +110,7 @@ func (c *Conn) flush() {
 			_, err := c.Conn.Write(batch)
 			c.batchWritten(batch)
 			if err != nil {
-				c.end(err) // the library's Read fails then
+				c.end(err) // makes the library's Read fail
 			}
 		}
 	}
@@ -136,11 +136,11 @@ func (c *Conn) batchWritten(batch []byte) {
 	}
 }
 
-// spareSize is how much of a written batch's memory, in bytes, is kept for the
-// next batch, and how much of an answer's for the next one.
+// spareSize is how many bytes of memory are kept from a written batch for the next
+// batch, and from an answer for the next answer.
 const spareSize = 256 << 10
 
-// Read gives the library whole frames, and only after it has checked them.
+// Read gives the library whole frames, after checking them.
 func (c *Conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		frame, err := c.readFrame()
@@ -189,8 +189,8 @@ func (c *Conn) readFrame() ([]byte, error) {
 	return c.buf, err
 }
 
-// incoming checks one frame and returns what the library gets instead: the
-// frame itself, another one, or no bytes.
+// incoming checks one frame and returns the bytes for the library: the frame itself,
+// another frame, or nothing.
 func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	if !c.handshake.done {
 		return c.handleHandshakeFrame(frame)
@@ -203,12 +203,12 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 		return nil, c.handleNotification(r)
 	}
 	call, sent, known := c.matchReply(r)
-	if !known { // it answers no request, so it proves nothing
+	if !known { // the reply answers no request, so it proves no contact
 		return nil, nil
 	}
 	if isAboutSession(sent.Op, r) {
-		// The caller learns of it when the connection is over, so that the next
-		// attempt is made on another one.
+		// The caller gets the error only when the connection has ended, so that its
+		// next attempt uses another connection.
 		c.Close()
 		err = errSessionRefused
 	}
@@ -224,10 +224,10 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	}
 }
 
-// isAboutSession reports whether a server refuses a request because the session is
-// over, or at another server. The connection is of no use then, and only a handshake
-// tells whether the session is over. The answer to a transaction that has failed
-// begins with an error, and is read only then.
+// isAboutSession reports whether a server refuses a request because the session is over
+// or has moved to another server. The connection is then useless, and only a handshake
+// shows whether the session is over. The answer to a failed transaction begins with an
+// error, so isAboutSession reads the body only then.
 func isAboutSession(op int32, r reply) bool {
 	code := r.Code
 	if op == proto.OpMulti && code == proto.CodeOK {
@@ -239,8 +239,8 @@ func isAboutSession(op int32, r reply) bool {
 // errSessionRefused ends a connection whose server does not have the session.
 var errSessionRefused = errors.New("the server says that the session is over, or at another server")
 
-// matchReply finds the request that a reply belongs to. It returns the call if
-// the request is one of ours.
+// matchReply finds the request that a reply belongs to. It returns the call if the
+// request belongs to this package.
 func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -251,7 +251,7 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	if !known {
 		return nil, sent, false
 	}
-	// Servers do not renew the session with an auth request, nor with a request that
+	// Servers do not renew the session with an auth request, or with a request that
 	// they refuse because they do not have the session.
 	if !c.link.cfg.LeaderConfirmed && sent.Op != proto.OpAuth && !isAboutSession(sent.Op, r) {
 		c.link.contactLocked(sent.at)
@@ -266,8 +266,8 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	return call, sent, true
 }
 
-// handleNotification passes a watch event on. One without an absolute path is about
-// no node that anybody watches.
+// handleNotification passes on a watch event. It ignores an event without an absolute
+// path, which concerns no watched node.
 func (c *Conn) handleNotification(r reply) error {
 	ev, err := parseEvent(r)
 	if err == nil && strings.HasPrefix(ev.Path, "/") && c.link.cfg.Fired != nil {
@@ -276,9 +276,8 @@ func (c *Conn) handleNotification(r reply) error {
 	return err
 }
 
-// SetReadDeadline is how the library notices a server that has gone silent.
-// Until the handshake is done, the deadline that was given to Wrap stands
-// instead.
+// By SetReadDeadline, the library notices a silent server. Until the handshake is done,
+// the deadline from Wrap applies instead.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	if !c.handshake.done {
 		return nil
@@ -290,10 +289,10 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// end closes the connection for an error, unless we have closed it. A read and a
-// write may fail at the same moment, and both fail when we close the connection. So
-// only the first end counts. The requests that are in flight may be the reason. A
-// peer that is silent has not ended the connection for a request.
+// end closes the connection because of an error, unless this client has closed it. A
+// read and a write may fail at the same moment, and both fail when this client closes
+// the connection, so only the first end counts. The requests in flight may be the
+// reason for the end, except if the peer was silent.
 func (c *Conn) end(err error) {
 	if c.beginEnd() {
 		c.link.mu.Lock()
@@ -315,7 +314,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// beginEnd reports whether nothing has ended the connection before.
+// beginEnd marks the connection as ending, and returns false if it was already ending.
 func (c *Conn) beginEnd() bool {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -331,9 +330,8 @@ func (c *Conn) finishEnd() {
 	close(c.ended)
 }
 
-// skipAnswer leaves out all but the header of an answer that is too long for
-// memory. Were the connection to end, the request would be made again, and
-// answered in the same way.
+// skipAnswer keeps only the header of an answer that is too long for memory. Ending the
+// connection instead would only repeat the request and its answer.
 func (c *Conn) skipAnswer(n int) error {
 	h, _, _ := proto.ReadReplyHeader(c.buf[proto.LengthSize:])
 	c.link.mu.Lock()

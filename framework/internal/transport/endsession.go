@@ -20,7 +20,7 @@ func everywhere(b []byte) []byte { return jute.AppendString(b, "/") }
 
 func noPayload(b []byte) []byte { return b }
 
-// EndSessionOptions say how to end a session without the library.
+// EndSessionOptions are the options for ending a session without the library.
 type EndSessionOptions struct {
 	Identity
 
@@ -28,26 +28,25 @@ type EndSessionOptions struct {
 	// means no exchange.
 	SASL *SASL
 
-	// Credentials are for the deletes. To end a session takes none.
+	// Credentials are for the deletes. Ending a session needs no credentials.
 	Credentials []Credentials
 
-	// Stay leaves the session to the server when all its nodes are deleted, except
-	// those in Keep, which are the server's paths. The server ends it by itself, when
-	// it has not heard of the client for the session timeout. That counts from now.
+	// Stay deletes all nodes of the session except the nodes in Keep, which has server
+	// paths, and leaves the session to the server. The server ends the session after
+	// its timeout without contact, counted from now.
 	//
-	// The server lists the nodes to delete: they may be nodes that the client does not
-	// know of, because their requests were under way when it was closed.
+	// The list of nodes comes from the server, because the client may not know nodes
+	// whose requests were under way when it was closed.
 	Stay bool
 	Keep map[string]bool
 
-	// IOTimeout is how long each answer may take, and how long the server may
-	// take to accept what is written.
+	// IOTimeout limits the time for each answer and for each write.
 	IOTimeout time.Duration
 }
 
-// EndSession ends a session on the server at the other end of nc, a connection
-// of its own, which it closes. It returns nil when the session is known to be
-// over, for whatever reason. It returns early, with an error, when ctx ends.
+// EndSession ends a session at the server at the other end of nc, a separate
+// connection, which EndSession closes. It returns nil when the session is known to be
+// over for any reason. If ctx ends, it returns early with an error.
 //
 // The library cannot do that: after it has lost its connection, it can reach
 // the server only by resuming the session.
@@ -63,7 +62,7 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	if err := end.authenticate(o.SASL); err != nil {
 		return err
 	}
-	if end.resumed && o.Stay { // otherwise the nodes are gone, and what is at their paths is another's
+	if end.resumed && o.Stay { // otherwise the nodes are gone, and nodes at their paths belong to other sessions
 		return end.deleteNodes(o)
 	}
 	code, err := end.call(proto.OpCloseSession, noPayload)
@@ -80,12 +79,12 @@ type endingConn struct {
 	ioTimeout time.Duration
 	xid       int32
 	longest   int  // the length of a frame that is read
-	resumed   bool // the server has granted the session, and not another one
+	resumed   bool // the server has resumed this session, and not granted another one
 }
 
-// resume resumes the session on this connection, and reports whether it is over
-// already. A server may grant another session in its place. That one must be
-// ended all the same.
+// resume resumes the session on this connection, and reports whether the session is
+// already over. If the server grants another session instead, that session must be
+// ended, too.
 func (e *endingConn) resume(id Identity) (over bool, err error) {
 	if err := e.write(appendConnectRequest(nil, id)); err != nil {
 		return false, err
@@ -99,12 +98,12 @@ func (e *endingConn) resume(id Identity) (over bool, err error) {
 	return granted.Session == 0, err
 }
 
-// endingDepth is how many deletes are under way at a time: a small load for a
-// server, and few enough to fit into the buffers of a connection.
+// endingDepth is how many deletes are under way at the same time: a small load for a
+// server, and few enough for the buffers of a connection.
 const endingDepth = 64
 
-// deleteNodes deletes the nodes that the server lists, and no others: somebody may
-// have deleted one of the client's and made it anew.
+// deleteNodes deletes only the nodes that the server lists, because another client may
+// have deleted and re-created one of this client's nodes.
 func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 	own, err := e.ownNodes()
 	if err != nil {
@@ -139,8 +138,9 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 	return nil
 }
 
-// ownNodes returns the session's ephemeral nodes. The sync makes the server know of
-// all that the client does. Servers make the list since version 3.6.
+// ownNodes returns the session's ephemeral nodes. The sync ensures that the server has
+// applied everything that the client knows. Servers have this request since version
+// 3.6.
 func (e *endingConn) ownNodes() ([]string, error) {
 	if code, err := e.call(proto.OpSync, everywhere); code != proto.CodeOK || err != nil {
 		return nil, cmp.Or(err, fmt.Errorf("the server does not catch up (%d)", code))
@@ -199,9 +199,9 @@ func (e *endingConn) answer(xid int32) (reply, error) {
 	}
 }
 
-// maxListFrame is a length in bytes. Only the list of ephemeral nodes is longer than
-// maxHandshakeFrame. It is more than clients make: servers do not survive the end of a
-// session with 4 MiB of paths.
+// maxListFrame is the limit for the list of ephemeral nodes, in bytes; all other frames
+// are limited by maxHandshakeFrame. No session has that many nodes, because servers do
+// not survive the end of a session with 4 MiB of paths.
 const maxListFrame = 64 << 20
 
 func (e *endingConn) read() ([]byte, error) {
@@ -217,8 +217,8 @@ func (e *endingConn) read() ([]byte, error) {
 	return readGrowing(e.in, nil, n)
 }
 
-// appendConnectRequest appends the frame that resumes a session. It names no
-// zxid: nothing will be read, so a server that lags behind will do.
+// appendConnectRequest appends the frame that resumes a session. It names no zxid,
+// because nothing will be read and a server that lags behind is good enough.
 func appendConnectRequest(b []byte, id Identity) []byte {
 	start := len(b)
 	b = jute.AppendInt32(b, 0) // length

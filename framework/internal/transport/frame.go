@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// Our requests count from here. The library counts from 1, and has few requests
-	// of its own. Negative xids would keep them apart as well, but servers ignore
-	// negative ones when they limit how much a client may have under way
+	// The xids of this package's requests start here. The library counts from 1, and
+	// makes few requests. Negative xids would also keep the two apart, but servers
+	// ignore negative xids when they limit a client's requests under way
 	// (ServerCnxn.incrOutstandingAndCheckThrottle).
 	firstOwnXid = 1 << 30
 
 	handshakeSize = 4 + 4 + 8 // a ConnectResponse, up to its session id
 
-	// maxFrame bounds what a broken peer can make us allocate. Servers refuse
-	// requests beyond 1 MiB by default, but a listing of very many children may be
-	// larger. Of an answer that is longer still, only the header is kept.
+	// maxFrame bounds the memory that a broken peer can make this client allocate.
+	// Servers refuse requests beyond 1 MiB by default, but a listing of very many
+	// children may be larger. Of an even longer answer, only the header is kept.
 	maxFrame = 64 << 20
 
 	// maxHandshakeFrame is more than servers send before the handshake is over: 41
@@ -28,13 +28,12 @@ const (
 	// challenge of SASL. The longest challenge of DIGEST-MD5 has 2,048.
 	maxHandshakeFrame = 4 << 10
 
-	// maxPassword is what the library can send back when it takes up the
-	// session again, and more than the 16 bytes that servers give.
+	// maxPassword is the longest password that the library can send when it resumes the
+	// session; servers use 16 bytes.
 	maxPassword = 64
 )
 
-// errMalformed ends a connection whose peer does not speak ZooKeeper's protocol,
-// or speaks it brokenly.
+// errMalformed ends a connection whose peer violates ZooKeeper's protocol.
 var errMalformed = errors.New("malformed frame")
 
 // malformedUnless returns errMalformed for a message that could not be read.
@@ -45,11 +44,11 @@ func malformedUnless(ok bool) error {
 	return errMalformed
 }
 
-// parseConnectResponse refuses what no server sends. The library gets the frame
-// after that, and does not look before it acts: it allocates as many bytes as the
-// password says to have, and panics on a timeout of 0.
+// parseConnectResponse refuses a response that no correct server sends, because the
+// library would not check it: the library allocates as many bytes as the password
+// claims to have, and panics on a timeout of 0.
 func parseConnectResponse(body []byte) (proto.ConnectResponse, error) {
-	r, _, ok := proto.ReadConnectResponse(body) // what may follow is of newer servers, and the library skips it, too
+	r, _, ok := proto.ReadConnectResponse(body) // newer servers append bytes, which the library skips, too
 	return r, malformedUnless(ok && len(r.Password) <= maxPassword && (r.Session == 0 || r.TimeoutMillis > 0))
 }
 
@@ -59,8 +58,8 @@ type reply struct {
 	body []byte
 }
 
-// parseReply refuses a frame that is shorter than the header: the library slices
-// the header without looking, and panics on such a frame.
+// parseReply refuses a frame that is shorter than the header, because the library would
+// panic on such a frame.
 func parseReply(frame []byte) (reply, error) {
 	h, body, ok := proto.ReadReplyHeader(frame)
 	return reply{h, body}, malformedUnless(ok)
@@ -72,8 +71,8 @@ func parseEvent(r reply) (Event, error) {
 	return Event{Type: e.Type, State: e.State, Path: e.Path, Zxid: r.Zxid}, malformedUnless(ok)
 }
 
-// appendRequest appends a frame of ours. Payload appends what follows the
-// request's header.
+// appendRequest appends a frame with a request of this package. Payload appends the
+// bytes after the request's header.
 func appendRequest(b []byte, h proto.RequestHeader, payload func([]byte) []byte) []byte {
 	start := len(b)
 	b = append(b, make([]byte, proto.LengthSize)...)
@@ -83,8 +82,8 @@ func appendRequest(b []byte, h proto.RequestHeader, payload func([]byte) []byte)
 	return b
 }
 
-// readGrowing appends n bytes from r to buf. It allocates in proportion to what
-// has arrived, and not to the length that was announced.
+// readGrowing appends n bytes from r to buf. It allocates in proportion to the bytes
+// that have arrived, and not to the announced length.
 func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 	for len(buf) < n {
 		part := min(n-len(buf), max(len(buf), firstChunk, cap(buf)-len(buf)))
@@ -98,6 +97,6 @@ func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// firstChunk is how many bytes are allocated for a long frame before any of it
-// has arrived.
+// firstChunk is how many bytes are allocated for a long frame before its first byte has
+// arrived.
 const firstChunk = 32 << 10

@@ -15,11 +15,11 @@ import (
 // authentication, which the library would leave until later.
 type handshake struct {
 	done     bool
-	response []byte           // held back until the handshake is done
+	response []byte           // the ConnectResponse, withheld until the handshake is done
 	timeout  time.Duration    // the session's
-	saslXid  int32            // of the message of SASL that is not answered yet, or 0
-	ping     *firstPing       // not answered yet, or nil
-	auths    map[int32]string // schemes by xid; the answer removes one
+	saslXid  int32            // of the unanswered SASL message, or 0
+	ping     *firstPing       // the unanswered first ping, or nil
+	auths    map[int32]string // schemes by xid; the answer removes an entry
 }
 
 // Credentials prove to the server who the client is.
@@ -28,8 +28,8 @@ type Credentials struct {
 	Auth   []byte
 }
 
-// AuthError is the server's refusal of credentials. The server closes the
-// connection after it.
+// AuthError is the server's refusal of credentials. The server then closes the
+// connection.
 type AuthError struct {
 	Scheme string
 	Code   int32
@@ -41,16 +41,15 @@ func (e *AuthError) Error() string {
 }
 
 // sendConnectRequest sends the library's ConnectRequest, the first frame of a
-// connection. In it the library tells the server the newest zxid that it has
-// seen, so that a server which is further behind refuses the client. The
-// library has not seen the answers to our calls, so the newest zxid of those
-// takes the place of an older one.
+// connection. The request names the newest zxid that the library has seen, so that a
+// server which is further behind refuses the client. The library has not seen the
+// answers to this package's calls, so sendConnectRequest puts in their newest zxid if
+// it is larger.
 //
-// A session that has had no answer yet may move to a server that is behind the
-// one that has created the session, and so behind what the client saw in the
-// session before. Config.Seen keeps it from that. A new session does not ask for
-// as much: an ensemble that was set back to an older state, from a backup, would
-// never grant one.
+// A session without answers could move to a server that is behind the session's
+// creator, and so behind the state that the client saw in its previous session.
+// Config.Seen prevents that. The request for a new session does not use Config.Seen: an
+// ensemble that was restored from an old backup would never grant a session.
 func (c *Conn) sendConnectRequest(frame []byte) error {
 	r, ok := proto.ReadConnectRequest(frame[proto.LengthSize:])
 	if !ok {
@@ -69,8 +68,8 @@ func (c *Conn) sendConnectRequest(frame []byte) error {
 
 const connectRequestZxidOffset = 4 // the zxid follows the protocol version
 
-// handleHandshakeFrame handles a frame that arrives before the handshake is
-// done. It returns what the library gets.
+// handleHandshakeFrame handles a frame that arrives before the handshake is done. It
+// returns the bytes for the library.
 func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 	if c.handshake.response == nil {
 		return c.handleConnectResponse(frame)
@@ -101,11 +100,11 @@ func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 	return c.handshake.response, nil
 }
 
-// handleConnectResponse handles the ConnectResponse. A server that has lost a
-// session should say so, but some grant another session instead (ClickHouse
-// Keeper did), and the library would go on as if nothing had been lost. The
-// client must treat that as the end of the session, so the response is
-// rewritten to what a correct server would send.
+// handleConnectResponse handles the ConnectResponse. A server that has lost a session
+// should say so, but some servers grant another session instead (ClickHouse Keeper
+// did), and the library would continue as if nothing had been lost. The client must
+// treat that as the end of the session, so handleConnectResponse rewrites the response
+// to the one of a correct server.
 func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 	r, err := parseConnectResponse(frame[proto.LengthSize:])
 	if err != nil {
@@ -134,8 +133,8 @@ func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 	return c.sessionGranted(frame)
 }
 
-// sessionGranted goes on when the server has granted the requested session, and
-// has authenticated the client by SASL if that is configured.
+// sessionGranted continues the handshake after the server has granted the requested
+// session and, if SASL is configured, has authenticated the client.
 func (c *Conn) sessionGranted(response []byte) ([]byte, error) {
 	cfg := &c.link.cfg
 	if c.requestedSession == 0 && !cfg.LeaderConfirmed && cfg.Clock().Sub(c.connectSentAt) > c.handshake.timeout/3 {
@@ -145,8 +144,8 @@ func (c *Conn) sessionGranted(response []byte) ([]byte, error) {
 	return c.sessionAccepted(response, c.connectSentAt)
 }
 
-// sessionAccepted goes on when the session is known to live for its timeout from
-// contact, which is when a request was sent that the server has answered.
+// sessionAccepted continues the handshake when the session is known to live for its
+// timeout after contact, the time at which an answered request was sent.
 func (c *Conn) sessionAccepted(response []byte, contact time.Time) ([]byte, error) {
 	c.link.mu.Lock()
 	c.link.timeout = c.handshake.timeout
@@ -171,8 +170,8 @@ func timeoutOf(r proto.ConnectResponse) time.Duration {
 	return time.Duration(r.TimeoutMillis) * time.Millisecond
 }
 
-// authenticate sends all credentials, and reports whether there are any.
-// Requests that follow would be refused without them.
+// authenticate sends all credentials, and reports whether there are any. Servers might
+// refuse later requests without credentials.
 func (c *Conn) authenticate() bool {
 	if c.link.cfg.Credentials == nil {
 		return false
@@ -219,9 +218,9 @@ func (c *Conn) setWatchesSize() int {
 	return setWatchesSize
 }
 
-// restoreLocked sets watches again. It must come before every other request.
-// The requests for standard watches are few. There is one for each persistent
-// watch, and those beyond the limit wait for room.
+// restoreLocked sets watches again, before every other request. Standard watches take
+// few requests. Each persistent watch takes one request, and requests beyond the limit
+// wait for room.
 //
 // The server answers setWatches with the events that have happened since the
 // newest zxid that this client has seen in an answer. A read that overtook
@@ -248,7 +247,7 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 				c.link.cfg.NotSet()
 			}
 		})
-		if err == nil { // an error means that the connection is closed; the next one sets them
+		if err == nil { // an error means that the connection is closed; the next one sets the watches
 			call.ignoreZxid = i < len(batches)-1
 		}
 	}
@@ -265,7 +264,7 @@ func (c *Conn) withWatches(set func([]SetWatch)) {
 	c.link.cfg.Watches(set)
 }
 
-// handshakeFailed reports why there is no session on this connection.
+// handshakeFailed reports the reason why this connection has no session.
 func (c *Conn) handshakeFailed(err error) {
 	if c.handshake.done || c.link.cfg.Failed == nil {
 		return
@@ -278,13 +277,12 @@ func (c *Conn) handshakeFailed(err error) {
 
 func frameLength(frame []byte) int { return int(int32(binary.BigEndian.Uint32(frame))) }
 
-// firstPing is a ping that the handshake sends for a new session that took long
-// to create, as on servers whose disks are slow.
+// firstPing is a ping that the handshake sends for a new session whose creation took
+// long, as on servers with slow disks.
 //
-// As far as the client knows, the session's timeout has counted since the
-// session was requested, and it may run out before the library sends its first
-// ping. When the handshake's own ping is answered, the timeout counts from that
-// ping.
+// As far as the client knows, the session's timeout counts from the request for the
+// session, and may run out before the library sends its first ping. When the
+// handshake's own ping is answered, the timeout counts from that ping.
 //
 // With Config.LeaderConfirmed there is no such ping, because any server answers
 // a ping by itself.
@@ -301,7 +299,7 @@ func (c *Conn) sendFirstPing(response []byte) {
 	c.signal()
 }
 
-// handleFirstPing takes the answer to the ping and goes on with the handshake.
+// handleFirstPing takes the answer to the ping and continues the handshake.
 func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
 	if r.Xid != proto.XidPing || r.Code != 0 {
 		return nil, errMalformed

@@ -7,9 +7,9 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// inflight records which requests of one connection wait for their reply, and
-// when each was sent: handed to the connection, which is no later than its
-// arrival at the server.
+// inflight records the requests of one connection without a reply, and when each was
+// sent, that is, handed to the connection, which is no later than its arrival at the
+// server.
 //
 // The server counts a session's timeout from the arrival of a request. A
 // request that was answered has arrived, and it arrived after it was sent, so
@@ -23,13 +23,13 @@ type inflight struct {
 type sentRequest struct {
 	proto.RequestHeader
 	at   time.Time
-	call *Call // nil for a request of the library's, and for one of the handshake
+	call *Call // nil for requests of the library and of the handshake
 }
 
 func (f *inflight) len() int { return len(f.waiting) - f.head }
 
 func (f *inflight) sent(h proto.RequestHeader, at time.Time, call *Call) {
-	// Keep the queue's memory in proportion to what waits.
+	// Keep the queue's memory in proportion to the waiting requests.
 	if f.head > 64 && f.head*2 > len(f.waiting) {
 		n := copy(f.waiting, f.waiting[f.head:])
 		clear(f.waiting[n:])
@@ -63,34 +63,34 @@ func (f *inflight) find(xid int32) (sentRequest, int) {
 	return sentRequest{}, -1
 }
 
-// Limits of what may be under way on a connection. A slow server makes callers
-// wait, instead of filling memory with their requests.
+// These are limits of the requests under way on a connection. With a slow server,
+// callers wait instead of filling the memory with requests.
 //
-// A server stops reading when all clients together have 1000 requests that are
-// not answered (globalOutstandingLimit). Then a ping waits behind them, and the
-// session is lost although client and server are well. So this client keeps
-// well below that limit. The difference is for requests that do not wait,
-// because the session depends on them, or their order:
+// A server stops reading when all clients together have 1000 unanswered requests
+// (globalOutstandingLimit). Then a ping waits behind them, and the session is lost
+// although client and server are healthy. So this client stays well below that limit.
+// The difference is for requests that must not wait, because the session depends on
+// them or on their order:
 //
 //   - the library's pings;
 //   - the requests that confirm contact with the leader;
 //   - the requests that set standard watches again: one for 128 KiB of paths
 //     after a reconnect, and PipelineDepth or a few more at a time without one;
-//   - the requests that remove watches. They wait only behind requests for
-//     persistent watches that wait: one of those may be for the same watch.
+//   - the requests that remove watches. These wait only if requests for persistent
+//     watches are waiting, because one of them may be for the same watch.
 const (
-	maxCalls  = 768     // not answered
-	maxQueued = 4 << 20 // bytes not written, before the request that exceeds it
+	maxCalls  = 768     // unanswered calls
+	maxQueued = 4 << 20 // unwritten bytes, not counting the request that exceeds the limit
 )
 
-// PipelineDepth is how many requests of one series are under way at a time: of a
-// pipeline, or of a look at watches. It hides the time of a round trip, and is
-// little for a server, which takes 1000 requests in all before it stops reading.
+// PipelineDepth is how many requests of one series are under way at the same time: of a
+// pipeline, or of a check of watches. The depth hides the time of a round trip, and is
+// small for a server, which accepts 1000 requests in all before it stops reading.
 const PipelineDepth = 64
 
-// Waiter is one Send or SendAll that waits for its turn on a connection, or a
-// request about a watch, which nobody waits for. Waiters are sent in the order
-// of their arrival, and only the one that is sent is woken.
+// Waiter is a SendAll that waits for its turn on a connection, or a request about a
+// watch, for which no caller waits. Waiters are sent in the order of their arrival, and
+// each is woken only when it is sent.
 type Waiter struct {
 	conn  *Conn
 	calls []*Call
@@ -103,14 +103,14 @@ type Waiter struct {
 	err error // set before done is closed
 }
 
-// Done is closed when the requests have been sent, or cannot be sent any more.
+// Done is closed when the requests have been sent, or can no longer be sent.
 func (w *Waiter) Done() <-chan struct{} { return w.done }
 
 // Err returns the error that SendAll would have returned, once Done is closed.
 func (w *Waiter) Err() error { return w.err }
 
-// Cancel withdraws the requests, so that they are not sent. It returns false if
-// Done is closed already; then Cancel does nothing.
+// Cancel withdraws the requests before they are sent. If Done is already closed, Cancel
+// does nothing and returns false.
 func (w *Waiter) Cancel() bool {
 	l := w.conn.link
 	l.mu.Lock()

@@ -9,13 +9,13 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// Config is what a Link needs to know of its owner. The functions are called on
-// the connections' own goroutines, one at a time, with no lock held, unless they say
-// otherwise. A nil function is not called.
+// Config is the owner's configuration of a Link. The functions are called on the
+// connections' own goroutines, one at a time and without a lock held, unless their
+// comments say otherwise. A nil function is not called.
 type Config struct {
-	// Clock returns the time by which contact is measured. It goes on while the
-	// machine is suspended. It is called with locks held, too, and must not block.
-	// Nil stands for time.Now.
+	// Clock returns the time for measuring contact, which includes suspensions of the
+	// machine. Clock may be called with locks held, and must not block. Nil stands for
+	// time.Now.
 	Clock func() time.Time
 
 	// LeaderConfirmed counts only contact that the ensemble's leader has
@@ -26,12 +26,11 @@ type Config struct {
 	// means any.
 	MinTimeout time.Duration
 
-	// Seen is the newest transaction that the client has seen in its sessions
-	// before.
+	// Seen is the newest transaction that the client has seen in earlier sessions.
 	Seen int64
 
-	// MaxRequest is the length of the longest request that Send takes, in
-	// bytes. 0 means any.
+	// MaxRequest is the length of the longest request that SendAll accepts, in bytes. 0
+	// means any length.
 	MaxRequest int
 
 	// Credentials returns the credentials to authenticate each new connection
@@ -42,9 +41,8 @@ type Config struct {
 	// timeout may have changed then.
 	Accepted func()
 
-	// Watches passes the watches that are to be set again on a new connection
-	// to its argument, and returns when the argument has returned. Meanwhile no
-	// watch may be removed.
+	// Watches passes the watches to set again on a new connection to its argument, and
+	// returns when the argument has returned. Meanwhile no watch may be removed.
 	Watches func(set func([]SetWatch))
 
 	// Fired is called for every watch event.
@@ -55,12 +53,11 @@ type Config struct {
 	Failed func(error)
 
 	// NotSet is called when the server has refused to set standard watches again, or
-	// the connection has ended before it had answered.
+	// the connection has ended before the answer.
 	NotSet func()
 }
 
-// Link is what the connections of one session share. The library makes one
-// connection after the other for the session.
+// Link is the state that the successive connections of one session share.
 type Link struct {
 	cfg        Config
 	goroutines sync.WaitGroup // all connections' goroutines
@@ -70,15 +67,15 @@ type Link struct {
 	mu       sync.Mutex
 	conn     *Conn // the newest
 	closed   bool
-	retired  bool          // no call is answered any more
+	retired  bool          // calls are no longer answered
 	timeout  time.Duration // negotiated; 0 before the first handshake
-	contact  time.Time     // the time at which the newest answered request was sent
+	contact  time.Time     // when the newest answered request was sent
 	ownXid   int32
-	lastZxid int64 // the newest in an answer to one of our calls
-	answers  int   // to our calls
+	lastZxid int64 // the newest zxid in an answer to a Call
+	answers  int   // the number of answers to Calls
 
 	identity    Identity // the session's, once a server has accepted it
-	established bool     // a handshake is done: the library knows of it
+	established bool     // a handshake is done, and the library knows the session
 	replaced    bool     // a server has granted another session in place of this one
 }
 
@@ -90,10 +87,10 @@ func NewLink(cfg Config) *Link {
 	return &Link{cfg: cfg, ownXid: firstOwnXid - 1}
 }
 
-// Wrap returns the connection to hand to the library in place of nc. The
-// returned connection owns nc. If the handshake is not done at handshakeBy,
-// reading fails. With s, the handshake includes that exchange; nil means none. After
-// Close, Wrap closes nc and returns a closed connection.
+// Wrap returns the connection to hand to the library in place of nc. The returned
+// connection owns nc. If the handshake is not done by handshakeBy, reading fails.
+// Unless s is nil, the handshake includes that SASL exchange. After Close, Wrap closes
+// nc and returns a closed connection.
 func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time, s *SASL) net.Conn {
 	c := newConn(l, nc)
 	c.sasl = s
@@ -117,24 +114,24 @@ func (l *Link) nextOwnXid() int32 {
 	return l.ownXid
 }
 
-// LastContact returns when the newest request that was answered in this session
-// was sent, by Config.Clock, and the negotiated session timeout. The server cannot
-// end the session before their sum. Both are zero before the first handshake.
+// LastContact returns when this session's newest answered request was sent, by
+// Config.Clock, and the negotiated session timeout. The server cannot end the session
+// before their sum. Both are zero before the first handshake.
 func (l *Link) LastContact() (sent time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.contact, l.timeout
 }
 
-// LastZxid returns the newest zxid in an answer to one of our calls.
+// LastZxid returns the newest zxid in an answer to a Call.
 func (l *Link) LastZxid() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lastZxid
 }
 
-// Held returns for how long the present connection has been established, and
-// false if there is none.
+// Held returns how long the present connection has been established, and false if there
+// is none.
 func (l *Link) Held() (d time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,16 +141,16 @@ func (l *Link) Held() (d time.Duration, ok bool) {
 	return l.conn.heldLocked(), true
 }
 
-// Answers returns how many of our calls were answered.
+// Answers returns how many Calls were answered.
 func (l *Link) Answers() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.answers
 }
 
-// Retire ends what the session learns, and returns LastZxid, which stays so. No
-// request is taken any more. A call that was not answered by then never will be:
-// it fails with ErrLost when the link is closed.
+// Retire stops the link from accepting requests and answers, and returns LastZxid,
+// which no longer changes. An unanswered call fails with ErrLost when the link is
+// closed.
 func (l *Link) Retire() (lastZxid int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,8 +177,8 @@ func (l *Link) Close() {
 	l.goroutines.Wait()
 }
 
-// CloseSession asks the server to end the session, whatever is under way, and
-// returns the call. It returns nil if there is no connection to ask on.
+// CloseSession asks the server to end the session, whatever is under way, and returns
+// the call, or nil if there is no connection.
 func (l *Link) CloseSession() *Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,11 +194,11 @@ func (l *Link) CloseSession() *Call {
 	return call
 }
 
-// Identity is how a server identifies a session.
+// Identity identifies a session to servers.
 type Identity struct {
 	ID       int64
 	Password []byte
-	Timeout  time.Duration // the granted one
+	Timeout  time.Duration // the granted timeout
 }
 
 // recordIdentity keeps the identity of a session that the server has accepted.
@@ -211,8 +208,8 @@ func (l *Link) recordIdentity(r proto.ConnectResponse) {
 	l.identity = Identity{ID: r.Session, Password: bytes.Clone(r.Password), Timeout: timeoutOf(r)}
 }
 
-// Identity returns how servers identify the session. The ID is 0 if no server
-// has accepted it.
+// Identity returns the identity of the session. The ID is 0 if no server has accepted
+// the session.
 func (l *Link) Identity() Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,25 +223,24 @@ func (l *Link) noteReplaced() {
 }
 
 // Replaced reports whether a server has granted another session in place of this one.
-// The library is told that the session has expired, which no server has said: the
-// session may live on until its timeout.
+// The library then believes that the session has expired, but no server has said so:
+// the session may live until its timeout.
 func (l *Link) Replaced() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.replaced
 }
 
-// OrphanedSession returns the identity of a session that a server has granted,
-// but that the library does not know of, because the connection ended before
-// its handshake was done. The library will not resume that session, but ask for
-// another.
+// OrphanedSession returns the identity of a session that a server has granted but the
+// library does not know, because the connection ended before the handshake was done.
+// The library will not resume that session but ask for another.
 func (l *Link) OrphanedSession() (id Identity, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity, l.identity.ID != 0 && !l.established
 }
 
-// ForgetSession makes the link one of a session that has not connected yet.
+// ForgetSession resets the link to a session that has not connected yet.
 func (l *Link) ForgetSession() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

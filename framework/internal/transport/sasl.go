@@ -9,15 +9,15 @@ import (
 	"github.com/gocurator/curator/framework/sasl"
 )
 
-// SASL is the exchange by which one connection authenticates. On a connection with
-// one, it is over before anything else follows the ConnectRequest: a server that
-// requires authentication refuses even a ping.
+// SASL is the exchange by which one connection authenticates. The exchange ends before
+// any request other than the ConnectRequest is sent, because a server that requires
+// authentication refuses even a ping.
 type SASL struct {
 	Mechanism sasl.Mechanism
 	Exchange  sasl.Exchange
 	First     []byte // the message that the client sends first
 
-	done bool // the exchange ends when the server accepts the last message
+	done bool // the exchange ends once the server accepts the last message
 }
 
 // answered takes the server's answer to the last message, and returns the next
@@ -48,8 +48,8 @@ func (s *SASL) refused(code int32, err error) error {
 	return &sasl.Error{Mechanism: s.Mechanism.Name(), Principal: s.Mechanism.Principal(), Code: code, Err: err}
 }
 
-// saslPayload returns what appends the body of a SASL request. A message of nil is an
-// empty message: servers end the connection at null.
+// saslPayload returns a function that appends the body of a SASL request. A nil message
+// is sent as an empty one, because servers end the connection on null.
 func saslPayload(message []byte) func([]byte) []byte {
 	return func(b []byte) []byte { return jute.AppendString(b, string(message)) }
 }
@@ -64,8 +64,7 @@ func (c *Conn) sendSASL(message []byte) {
 	c.signal()
 }
 
-// handleSASL takes the server's answer and goes on with the exchange, or with the
-// handshake.
+// handleSASL takes the server's answer and continues the exchange or the handshake.
 func (c *Conn) handleSASL(r reply) ([]byte, error) {
 	if r.Xid != c.handshake.saslXid {
 		return nil, errMalformed

@@ -11,10 +11,9 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// ShutdownConn returns a connection to a stub in this process. On it the
-// library gets a session and can close it at once, without a server. The
-// library's Close needs that: without any connection it usually waits for a
-// second.
+// ShutdownConn returns a connection to a stub in this process, on which the library
+// gets a session and can close it at once, without a server. Without any connection,
+// the library's Close usually waits for a second.
 func ShutdownConn() net.Conn {
 	c := &shutdownConn{}
 	c.changed.L = &c.mu
@@ -31,7 +30,7 @@ type shutdownConn struct {
 	closed    bool
 }
 
-// Write takes one frame. Frames that need no answer are dropped.
+// Write takes one frame. It drops frames that need no answer.
 func (c *shutdownConn) Write(frame []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

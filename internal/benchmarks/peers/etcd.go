@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 )
 
-// etcd has the mutex of etcd's package concurrency.
+// etcd provides the mutex of etcd's package concurrency.
 type etcd struct {
 	addr     string
 	validity time.Duration // how long a session lives without a heartbeat

@@ -1,13 +1,13 @@
-// Peers is a program with the locks of etcd or of Redis, for benchmarks in
-// testing/interop, which send it the commands that the peer in Java has, too. It
-// is a module of its own, because of what it imports.
+// Peers is a program with the locks of etcd or Redis, for benchmarks in
+// testing/interop, which send the same commands as to the peer in Java. Because of its
+// imports, it is a separate module.
 //
 //	peers etcd|redis ADDRESS MILLISECONDS
 //
-// The last argument is how long a lock outlives its client. For Redis, it is the
-// validity of a key. Each command is a line on stdin: a number, the command and
-// its arguments. The line of the answer begins with the number and "ok" or
-// "error". The line "0 ok" says that there is a connection. The program ends with
+// The last argument is how long a lock stays held after the death of its client; for
+// Redis, the validity of a key. Each command is a line on stdin: a number, the command
+// and its arguments. The answer is a line that begins with the number and "ok" or
+// "error". The line "0 ok" announces the connection. The program ends at the end of
 // stdin.
 package main
 
@@ -23,9 +23,9 @@ import (
 	"time"
 )
 
-// library is what has locks.
+// library is a library of locks.
 type library interface {
-	// connect returns a client with a connection of its own.
+	// connect returns a client with a separate connection.
 	connect(ctx context.Context) (client, error)
 }
 
@@ -37,7 +37,7 @@ type client interface {
 // mutex is held by one goroutine at a time.
 type mutex interface {
 	acquire(ctx context.Context) error
-	// try returns false if another has the mutex.
+	// try returns false if another client has the mutex.
 	try(ctx context.Context) (bool, error)
 	release(ctx context.Context) error
 }
@@ -75,7 +75,8 @@ func named(name, addr string, validity time.Duration) (library, error) {
 	return nil, fmt.Errorf("no such library: %s", name)
 }
 
-// serve obeys the commands until stdin ends. Those that run then are not awaited.
+// serve obeys the commands until stdin ends. It does not wait for commands that are
+// still running then.
 func serve(of library) error {
 	p := &peer{library: of}
 	c, err := of.connect(context.Background())
@@ -133,7 +134,7 @@ func (p *peer) obey(ctx context.Context, words []string) (string, error) {
 	return "", errors.New("no such command")
 }
 
-// of returns n clients, and makes those that are missing.
+// of returns n clients, and creates missing ones.
 func (p *peer) of(ctx context.Context, n int) ([]client, error) {
 	for len(p.clients) < n {
 		c, err := p.library.connect(ctx)

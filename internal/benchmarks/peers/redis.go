@@ -9,7 +9,7 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 )
 
-// redis has the locks of rueidislock.
+// redis provides the locks of rueidislock.
 type redis struct {
 	addr     string
 	validity time.Duration // how long a key lives if it is not extended
@@ -20,7 +20,7 @@ func (r redis) connect(context.Context) (client, error) {
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{r.addr}},
 		KeyMajority:    1, // there is one server
 		KeyValidity:    r.validity,
-		TryNextAfter:   r.validity, // the limit of a try, and there is no next key
+		TryNextAfter:   r.validity, // the limit of a try; there is no next key
 		NoLoopTracking: true,       // its documentation recommends that for this version of Redis
 	})
 	if err != nil {
@@ -38,7 +38,7 @@ func (c redisClient) mutex(path string) mutex { return &redisMutex{locker: c.loc
 type redisMutex struct {
 	locker rueidislock.Locker
 	name   string
-	cancel context.CancelFunc // it releases the lock
+	cancel context.CancelFunc // cancel releases the lock
 }
 
 func (m *redisMutex) acquire(ctx context.Context) (err error) {
@@ -47,7 +47,7 @@ func (m *redisMutex) acquire(ctx context.Context) (err error) {
 }
 
 func (m *redisMutex) release(context.Context) error {
-	m.cancel() // deletes the key, and waits for that
+	m.cancel() // deletes the key, and waits for the deletion
 	return nil
 }
 

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// scenario runs one of these, and returns how long it took.
+// scenario runs one of these scenarios, and returns how long it took.
 //
 //   - one: one client acquires and releases.
-//   - own: so do 64 goroutines of one client, with a mutex each.
-//   - sessions: so do eight clients, with one mutex.
-//   - hand-over: two clients pass a mutex on. The time is from the release of the
-//     one to the grant of the other.
-//   - try: a client tries to acquire what another holds.
+//   - own: 64 goroutines of one client do the same, each with its own mutex.
+//   - sessions: eight clients do the same with one mutex.
+//   - hand-over: two clients pass a mutex on. The time is from one client's release to
+//     the other client's grant.
+//   - try: a client tries to acquire a mutex that another client holds.
 func (p *peer) scenario(ctx context.Context, name, path string, times int) (time.Duration, error) {
 	clients, err := p.of(ctx, 8)
 	if err != nil {
@@ -61,7 +61,7 @@ func cycles(ctx context.Context, m mutex, times int) error {
 	return nil
 }
 
-// queues is how long a client has to queue before the other one releases.
+// queues is how long a client queues before the other client releases.
 const queues = 150 * time.Millisecond
 
 // granted is the end of an acquire.
@@ -104,7 +104,7 @@ func tries(ctx context.Context, holder, other mutex, times int) (time.Duration, 
 		case err != nil:
 			return 0, err
 		case won:
-			return 0, errors.New("two hold the mutex")
+			return 0, errors.New("two clients hold the mutex")
 		}
 	}
 	return time.Since(start), holder.release(ctx)

@@ -1,4 +1,4 @@
-// Package scenarios searches the recipes of this module with package explore: a
-// page for each recipe. Each search plays a hundred schedules by default, always
-// the same. go test -run Mutex -explore 10m goes on for longer.
+// Package scenarios searches the recipes of this module with package explore, with a
+// file for each recipe. By default, each search plays the same hundred schedules. go
+// test -run Mutex -explore 10m searches longer.
 package scenarios

@@ -16,14 +16,14 @@ const (
 	contentType = "application/problem+json"
 )
 
-// Transport returns a RoundTripper that adds the fencing token of the lease that the
-// request's context is under, and has base send the request. A nil base is
+// Transport returns a RoundTripper that adds the fencing token of the lease in the
+// request's context, and sends the request through base. A nil base means
 // http.DefaultTransport.
 //
-// A context that is under the lease of another process, because it is that of a request
-// which Handler has admitted, forwards that token. A request without a lease is sent as
-// it is: a server that wants a token answers 428. A request under a lease that has ended
-// is not sent, and the error has the reason.
+// In the context of a request that Handler has admitted, Transport forwards the caller's
+// token. Transport sends a request without a lease unchanged; a server that requires a
+// token answers 428. Transport does not send a request under a lease that has ended, and
+// the error has the reason.
 func Transport(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
@@ -60,13 +60,13 @@ func (t transport) CloseIdleConnections() {
 
 // Handler returns a handler that calls next for requests whose token the store admits,
 // and refuses all others; see "The answers" and "What is not fenced" in the package
-// documentation. In the context of the request, fence.FromContext finds the lease of the
-// caller.
+// documentation. In the context of the request, fence.FromContext finds the caller's
+// lease.
 //
-// The function lock returns the path of the lock that guards what the request is about,
-// as the clients of its holders have that path. It must not take the path from the
-// header. For an empty path, next gets the request as it is, without a check: it is for
-// requests that need no token, such as reads. Handler panics if an argument is nil.
+// The function lock returns the path of the lock that guards the object of the request,
+// as the holders' clients see that path. The function must not take the path from the
+// header. If the path is empty, the request needs no token, such as a read, and reaches
+// next unchanged and without a check. Handler panics if an argument is nil.
 func Handler(store fence.Store, lock func(*http.Request) string, next http.Handler) http.Handler {
 	switch {
 	case store == nil:
@@ -114,7 +114,7 @@ func refuse(w http.ResponseWriter, lock string, err error) {
 	if status, ok := statuses[p.Reason]; ok {
 		p.Status, p.Detail = status, err.Error()
 	}
-	if p.Reason == "stale" { // the store may have wrapped the error in others
+	if p.Reason == "stale" { // the store may have wrapped the error
 		p.Detail = fence.ErrStale.Error()
 		if reason.As(err, &p.StaleError) {
 			p.Detail = p.Error()
@@ -123,16 +123,16 @@ func refuse(w http.ResponseWriter, lock string, err error) {
 	p.Title = http.StatusText(p.Status)
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the client has gone
+	_ = json.NewEncoder(w).Encode(p) // the client has disconnected
 }
 
-// longestBody bounds what ErrorOf reads.
+// longestBody bounds the body that ErrorOf reads.
 const longestBody = 64 << 10
 
-// ErrorOf returns a *fence.StaleError if the response of a Handler says that the token of
-// the request is stale, and nil for every other response. Such a body has the reason
-// "stale", and a lock: other services may answer 409 for something else that is stale. A
-// member that the body lacks is zero. The body can be read as before.
+// ErrorOf returns a *fence.StaleError if a Handler has refused the request because its
+// token is stale, and nil for any other response. The body of such a response has the
+// reason "stale" and a lock, because other services may answer 409 for other reasons. A
+// member that the body lacks is zero. The body can still be read afterwards.
 func ErrorOf(r *http.Response) error {
 	if r.StatusCode != http.StatusConflict || !strings.HasPrefix(r.Header.Get("Content-Type"), contentType) {
 		return nil

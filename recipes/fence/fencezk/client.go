@@ -13,25 +13,27 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Client is a client under a lease. ZooKeeper carries a write out only while the node of
-// the lease's holder exists, and admits no other holder while it does. So no write of
-// this client lands after the lock has passed to another holder, however late it is.
+// Client is a client under a lease. ZooKeeper carries out a write only while the node of
+// the lease's holder exists, and no other holder is admitted while that node exists. So
+// even a late write of this client never lands after the lock has passed to another
+// holder.
 //
 // The error of a write under a lost lease matches fence.ErrStale, and holds a
 // *fence.StaleError without the newest token. If the client knows of the loss, it does
 // not send the write, and the error also matches the cause of the lease's context.
 // Otherwise ZooKeeper refuses the write, and the error holds a *framework.TxnError. The
 // refused write changes nothing. If the error also matches framework.ErrOutcomeUnknown,
-// the reply to an attempt was lost, which may have been applied while the lock was held.
-// A lease that was released is as one that was lost.
+// the reply to an earlier attempt was lost, and that attempt may have been applied while
+// the lock was held. A released lease counts as lost.
 //
 // A read is not fenced: Get, GetW, Exists, ExistsW, Children, ChildrenW, GetACL,
-// NewWatcher, Watch, Sync and SyncQuorum are those of framework.Client. The version
-// of a write makes sure that the node is as it was read.
+// NewWatcher, Watch, Sync and SyncQuorum are the methods of framework.Client. The
+// version of a write ensures that the node has not changed since the read.
 //
 // Client has no SetACL, and no delete of a tree, because ZooKeeper has no transactions
-// with these. Ephemeral nodes and containers are nodes as others are. An ephemeral node
-// of the holder's session goes when the session ends, as the lock does.
+// with these. Ephemeral nodes and containers are treated like other nodes. An ephemeral
+// node of the holder's session is deleted when the session ends, together with the
+// lock.
 type Client struct {
 	reader
 	client *framework.Client
@@ -52,8 +54,8 @@ type reader interface {
 	SyncQuorum(ctx context.Context) error
 }
 
-// New returns c under the lease. The lease's lock must be made with c, or with another
-// view of the client that c is a view of. Otherwise each write fails with a
+// New returns c under the lease. The lease's lock must have been created with c or
+// another view of the same client. Otherwise each write fails with a
 // *framework.ConfigError. New panics with a *framework.ConfigError if an argument is nil.
 func New(c *framework.Client, lease *locks.Lease) *Client {
 	if c == nil {
@@ -69,11 +71,11 @@ func isNil(name string) error {
 	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
 }
 
-// Create creates a node. The options and the errors are those of framework.CreateOp.
+// Create creates a node, with the options and errors of framework.CreateOp.
 //
-// Missing parents that an option asks for, or that are part of the view's namespace, are
-// created before the transaction and without a fence. A holder that loses its lock in
-// between may leave them, empty.
+// Create creates missing parents that an option asks for, and missing nodes of the
+// view's namespace, before the transaction and without a fence. A holder that loses its
+// lock in between may leave empty parents behind.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...framework.CreateOption) (framework.TxnResult, error) {
 	return c.write(ctx, framework.CreateOp(path, data, opts...))
 }
@@ -100,10 +102,10 @@ func (c *Client) write(ctx context.Context, op framework.TxnOp) (framework.TxnRe
 	return results[0], nil
 }
 
-// Transaction carries out all operations or none, as framework.Client.Transaction does,
-// which also says what follows a lost reply. Without operations, it checks that the lock
-// is held. The results are those of ops. A *framework.TxnError also counts the checks of
-// the lease, which come first.
+// Transaction carries out all operations or none, like framework.Client.Transaction,
+// whose comment also describes a lost reply. Without operations, Transaction checks that
+// the lock is held. The results belong to ops. A *framework.TxnError also counts the
+// checks of the lease, which come first.
 func (c *Client) Transaction(ctx context.Context, ops ...framework.TxnOp) ([]framework.TxnResult, error) {
 	held, stale := c.lease.Context(), &fence.StaleError{Token: c.lease.FencingToken(), Owner: c.lease.Path()}
 	if held.Err() != nil {

@@ -1,5 +1,5 @@
-// Package fencezk has ZooKeeper refuse the writes of a process that has lost its lock and
-// does not know it, and keeps the fencing tokens of other resources in ZooKeeper.
+// Package fencezk makes ZooKeeper refuse writes from a process that has lost its lock
+// without noticing, and keeps the fencing tokens of other resources in ZooKeeper.
 //
 // A [Client] writes data in the ensemble of the lock. Each write is a transaction that
 // also checks that the holder's node exists:
@@ -14,6 +14,6 @@
 //		return err // the lock was lost
 //	}
 //
-// [NewStore] is for services that have no database: package fencehttp and module
-// contrib/fencegrpc check tokens in it.
+// [NewStore] is for services without a database: package fencehttp and module
+// contrib/fencegrpc check tokens in its store.
 package fencezk

@@ -15,14 +15,14 @@ import (
 )
 
 // NewStore returns a fence.Store that has one persistent node for each resource, below a
-// path of the client. The name of the node is that of the resource, escaped as in a URL,
-// and the data is what fence.Outgoing returns. The first Raise creates the node, and
-// missing parents.
+// path of the client. The name of the node is the name of the resource, escaped as in a
+// URL, and the data is the result of fence.Outgoing. The first Raise creates the node,
+// and missing parents.
 //
-// Raise costs a read, and then a write that all servers agree on: for a larger token a
-// Set, and for an equal one a transaction that changes nothing. If the reply to a write is
-// lost, the error matches framework.ErrOutcomeUnknown, and Raise is safe to repeat. Never
-// delete a node: it would forget its token.
+// Raise costs a read and a write: a Set for a larger token, and a transaction that changes
+// nothing for an equal one. If the reply to a write is lost, the error matches
+// framework.ErrOutcomeUnknown, and Raise is safe to repeat. Never delete a node, which
+// would forget its token.
 func NewStore(c *framework.Client, path string) fence.Store { return &store{c, path} }
 
 type store struct {
@@ -30,9 +30,10 @@ type store struct {
 	path   string
 }
 
-// Raise writes on condition of the version that it has read, until no other client has
-// written in between. What it reads may be old. So an equal token is admitted only if the
-// node still has that version. A smaller token is refused at once: tokens only grow.
+// Raise reads the node and writes on condition that its version has not changed, and
+// repeats both if another client has written in between. The read may return old data, so
+// Raise admits an equal token only if the node still has that version. Raise refuses a
+// smaller token at once, because tokens only grow.
 func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) error {
 	if s.client == nil {
 		return isNil("client")
@@ -61,7 +62,7 @@ func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) e
 	}
 }
 
-// raise compares, and raises what was read.
+// raise compares the token with the data that was read, and raises it.
 func (s *store) raise(ctx context.Context, node string, data []byte, version int32, text string, lease fence.Lease) error {
 	newest, owner, err := token.Parse(string(data))
 	switch {

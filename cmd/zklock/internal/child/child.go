@@ -1,26 +1,24 @@
-// Package child runs a command so that nothing of it is left behind: the
-// command, and what it starts, can be signalled and killed as one, also by the
-// death of this program.
+// Package child runs a command so that no process of it is left behind: the command and
+// its descendants can be signalled and killed together, even if this program dies.
 //
 // On Unix a guard, which is a process, starts the command in a new process group:
 //
 //	this program - guard - command
 //
-// The guard tells this program how the command does. When this program has died,
-// as by kill -9, the guard ends the command: by SIGTERM, and after the grace by
-// SIGKILL. If the guard dies, the system kills the command at once (on Linux),
-// and this program ends the rest. If both are killed together, the system kills
-// the command, and what the command has started goes on. If the guard is stopped
-// and this program is killed, the command goes on until the guard does.
+// The guard reports the state of the command to this program. When this program has
+// died, as by kill -9, the guard ends the command: by SIGTERM, and after the grace by
+// SIGKILL. If the guard dies, the system kills the command at once (on Linux), and this
+// program kills the descendants. If both are killed together, the system kills the
+// command, but its descendants keep running. If the guard is stopped and this program
+// is killed, the command keeps running until the guard continues.
 //
-// On Linux this program and the guard adopt the processes below them whose
-// parents have ended. So all that descends from the command is found, in
-// whichever group or session; see family. Elsewhere it is the command's group
-// alone that is signalled and waited for.
+// On Linux, this program and the guard adopt descendants whose parents have ended. So
+// this package finds all descendants of the command, in any group or session; see
+// family. On other systems, this package signals and awaits only the command's group.
 //
-// What follows from an event is decided by a course, a state machine.
+// A course, which is a state machine, decides what follows from an event.
 //
-// Commands run on Unix alone.
+// Commands run on Unix only.
 package child
 
 import (
@@ -29,35 +27,36 @@ import (
 	"time"
 )
 
-// Command is what Start runs. Nothing in it may change afterwards.
+// Command describes the command that Start runs. It must not change after the call of
+// Start.
 type Command struct {
-	Args                  []string // the program, which is looked for in $PATH, and its arguments
+	Args                  []string // the program, which is searched in $PATH, and its arguments
 	Env                   []string
-	Stdin, Stdout, Stderr *os.File   // the child's own; nothing is copied
-	Files                 []*os.File // further ones, at free descriptors, see FirstFile
+	Stdin, Stdout, Stderr *os.File   // passed to the child directly, without copying
+	Files                 []*os.File // further files, at free descriptors, see FirstFile
 
 	// Ready is called right before the command is started. If it returns an
 	// error, the command is not started, and Start returns the error.
 	Ready func() error
 
-	// Cancel ends the start if it is closed before the command has begun, as
-	// while the system takes long to load the program. Start returns ErrCanceled
-	// then, and nothing of the command is left. It is for Linux.
+	// Closing Cancel before the command has begun cancels the start, for example while
+	// the system takes long to load the program. Start then returns ErrCanceled, and no
+	// process of the command is left. Cancel works on Linux only.
 	Cancel <-chan struct{}
 
-	// Background says that the command gets the terminal only when it wants to
-	// read from it or to change it. So signals that are typed reach this program.
+	// Background means that the command gets the terminal only when it tries to read
+	// from it or to change it, so typed signals reach this program.
 	Background bool
 
-	// Grace is the time that the guard leaves the command between SIGTERM and
-	// SIGKILL if this program dies. If this program has sent SIGTERM before its
-	// death, the guard sends SIGKILL at once: one grace has begun then.
+	// Grace is the time that the guard leaves the command between SIGTERM and SIGKILL
+	// if this program dies. If this program has sent SIGTERM before its death, the
+	// guard sends SIGKILL at once, because one grace has already begun.
 	Grace time.Duration
 }
 
 var (
-	// ErrGuard means that the guard could not be started, or has ended at the
-	// start. Nothing of the command is left.
+	// ErrGuard means that the guard could not be started, or has ended at the start. No
+	// process of the command is left.
 	ErrGuard = errors.New("guard")
 
 	// ErrCanceled means that Command.Cancel was closed before the command was
@@ -82,20 +81,19 @@ type Process struct {
 // started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Gone is closed when, after the command, all that it has left behind has
-// ended, too, and its resources are freed. Without a Kill that can take for
-// ever.
+// Gone is closed when the command and all its descendants have ended, and all resources
+// are freed. Without a Kill, that can take for ever.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
-// Refused has the id of a process of the command that this program may not
-// signal, as one of another user. The channel keeps the first id that was not
-// received. Such a process goes on, and Gone is not closed before it has ended.
+// Refused yields the id of a process of the command that this program may not signal,
+// such as a process of another user. The channel keeps the first id that was not
+// received. Such a process keeps running, and Gone is not closed before its end.
 func (p *Process) Refused() <-chan int { return p.refused }
 
-// Status returns the exit status of the command as shells have it, which is
-// 128+n after signal n. It may be called once Exited is closed.
+// Status returns the exit status of the command in the form of shells: 128+n after
+// signal n. Call Status only after Exited is closed.
 func (p *Process) Status() int { return p.status }
 
-// GuardDied reports whether the command was killed because somebody has killed
-// its guard. It may be called once Exited is closed.
+// GuardDied reports whether the command was killed because its guard was killed. Call
+// GuardDied only after Exited is closed.
 func (p *Process) GuardDied() bool { return p.guardDied }

@@ -8,23 +8,22 @@ import (
 	"syscall"
 )
 
-// children are the processes that this one has started by itself. A process has
-// one set of children, whatever its program is made of, so the package has one
-// variable.
+// children are the child processes that this package has started. Children belong to
+// the whole process, so the package has one global variable.
 var children = brood{own: map[int]*ownChild{}}
 
-// brood tells the children that somebody here waits for from those that were
-// adopted.
+// brood distinguishes children that this package has started and awaits from adopted
+// children.
 type brood struct {
-	mu  sync.Mutex // held during a start: every child that is there is in own
+	mu  sync.Mutex // held during a start, so that own has every started child
 	own map[int]*ownChild
 }
 
-// ownChild is a child that was started here, and is waited for.
+// ownChild is a child that this package has started and awaits.
 type ownChild struct {
 	pid   int
 	proc  *os.Process
-	ended chan struct{} // closed when it was waited for
+	ended chan struct{} // closed when the child was reaped
 }
 
 // start starts a child.
@@ -51,7 +50,7 @@ func (b *brood) start(path string, args []string, files []*os.File, sys *syscall
 	return c, nil
 }
 
-// find returns a child by its id, or nil if it was not started here.
+// find returns a child by its id, or nil if this package has not started it.
 func (b *brood) find(pid int) *ownChild {
 	b.mu.Lock()
 	defer b.mu.Unlock()

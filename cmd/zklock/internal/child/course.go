@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// course is what is known of a command from its start until nothing of it is
-// left, and decides what follows from each event. It is a state machine without
-// processes, channels and timers: on takes an event and returns the steps to
-// take, in their order. The owner takes them.
+// course tracks a command from its start until its last process has ended, and decides
+// what follows from each event. It is a state machine without processes, channels and
+// timers: the method on takes an event and returns the steps to take, in order. The
+// owner takes the steps.
 type course struct {
 	pace pace
-	// empty is the time of the first look that found nothing of the family. It
-	// is zero if the last look has found something.
+	// empty is the time of the first look that found no process of the family. It is
+	// zero if the last look has found one.
 	empty time.Time
 
 	ending    bool // the guard knows that the end of the family has begun
 	termed    bool // the guard knows that the grace has begun
-	killing   bool // whatever a look finds is killed
+	killing   bool // a look kills every process that it finds
 	ended     bool // the command's end is known
 	guardDied bool // the guard died before it reported the command's end
-	status    int  // of the command, once it has ended
-	alone     bool // nothing is left below the guard
-	settled   bool // what the command has started last had the time to go its own way
+	status    int  // the command's status, once it has ended
+	alone     bool // the guard has no descendants left
+	settled   bool // the last processes of the command had time to leave by setsid(2)
 	rousing   bool // the guard was roused once
-	exited    bool // all who wait for the command's end know
+	exited    bool // the command's end was reported to all waiters
 }
 
 // event is something that a course learns. N and ok depend on the kind.
@@ -37,7 +37,7 @@ type event struct {
 	n    int
 	ok   bool
 	tty  tty
-	at   time.Time     // when it was learned
+	at   time.Time     // when the owner learned of the event
 	took time.Duration // how long a look has taken
 }
 
@@ -45,22 +45,22 @@ type eventKind int
 
 const (
 	askedToSignal    eventKind = iota // to send sig to the command's group
-	askedToTerminate                  // to ask all of the family to end
-	askedToKill                       // to kill all of it
-	commandStopped                    // the guard reports: by sig, while the terminal was as tty says
+	askedToTerminate                  // to send TERM to the whole family
+	askedToKill                       // to kill the whole family
+	commandStopped                    // the guard reports: by sig, while the terminal was in state tty
 	continueDue                       // it is time to continue a command that has stopped
 	sessionLeft                       // the guard reports: n is the session; see family
-	commandEnded                      // the guard reports: n is the status, as shells have it
-	guardAlone                        // the guard reports: nothing is left below it
+	commandEnded                      // the guard reports: n is the status, in the form of shells
+	guardAlone                        // the guard reports: it has no descendants left
 	guardEnded                        // the guard has ended
 	commandDead                       // the system reports the command's end
-	guardLate                         // the guard has not reported that end in time
-	familySeen                        // a look: ok says whether it found nothing
+	guardLate                         // the guard has not reported the command's end in time
+	familySeen                        // a look: ok means that it found no process
 	lookDue                           // it is time for a look
 	settlingOver                      // see course.settled
 )
 
-// tty is how the terminal stands to this program when the command has stopped.
+// tty is this program's relation to the terminal when the command has stopped.
 type tty int
 
 const (
@@ -69,7 +69,7 @@ const (
 	foreground            // this program is in the foreground
 )
 
-// step is something that the owner does. N, sig and ok depend on the kind.
+// step is something that the owner must do. N, sig and ok depend on the kind.
 type step struct {
 	kind stepKind
 	sig  syscall.Signal
@@ -81,30 +81,30 @@ type step struct {
 type stepKind int
 
 const (
-	beginEnd         stepKind = iota // no process leaves the family any more, and the guard knows it
+	beginEnd         stepKind = iota // from now on no process leaves the family, and the guard knows that
 	tellTermed                       // tell the guard that the grace has begun
 	signalGroup                      // send sig to the command's group
 	terminateFamily                  // SIGTERM and SIGCONT
-	look                             // kill what there is if ok, and look whether something is left
+	look                             // if ok, kill all processes first; then look whether any is left
 	lookLater                        // after wait
 	giveTerminal                     // put the command's group into the foreground
 	continueLater                    // continueDue follows
 	noteLeft                         // n is a session that has left the family
-	forgetGroup                      // the command's group is not signalled if it is empty
+	forgetGroup                      // stop signalling the command's group if it is empty
 	settle                           // settlingOver follows
-	rouseGuard                       // SIGCONT to it; guardLate may follow
-	killStoppedGuard                 // if it is stopped
-	takeOver                         // this program has adopted what was below the guard
-	tellExit                         // take the terminal back, and tell of the command's end
+	rouseGuard                       // SIGCONT to the guard; guardLate may follow
+	killStoppedGuard                 // kill the guard if it is stopped
+	takeOver                         // this program has adopted the guard's descendants
+	tellExit                         // take the terminal back, and report the command's end
 )
 
-// stopSignals are those that ask a program to end.
+// stopSignals are the signals that ask a program to end.
 var stopSignals = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// isOver reports whether nothing of the command is left, and all know it.
+// isOver reports whether no process of the command is left, and all waiters know.
 func (c *course) isOver() bool { return c.exited && !c.empty.IsZero() }
 
-// on returns what follows from an event.
+// on returns the steps that follow from an event.
 func (c *course) on(e event) []step {
 	steps := c.follow(e)
 	if c.exited || !c.ended || !c.settled && c.empty.IsZero() {
@@ -143,9 +143,9 @@ func (c *course) follow(e event) []step {
 	return nil
 }
 
-// beforeSignal returns what comes before a signal. The guard knows of the end
-// before the command does, so that it leaves no second grace if this program
-// dies, and lets no process leave from now on.
+// beforeSignal returns the steps before a signal. The guard learns of the end before
+// the command does, so that it grants no second grace if this program dies, and lets no
+// process leave from now on.
 func (c *course) beforeSignal(e event) (steps []step) {
 	hasGrace := e.kind != askedToSignal
 	if (hasGrace || slices.Contains(stopSignals, e.sig)) && !c.ending {
@@ -170,11 +170,11 @@ func (c *course) signal(e event) []step {
 	return []step{{kind: signalGroup, sig: e.sig}}
 }
 
-// stopped is called when a signal has stopped the command. A command that wants to
-// use the terminal gets it, or is continued later to try again. Ctrl-Z has no
-// effect: a command that is stopped with a lock keeps others waiting, and a shell
-// that continues it does not know whether the lock is still held. SIGSTOP was sent
-// to the command on purpose.
+// stopped is called when a signal has stopped the command. A command that wants to use
+// the terminal gets it, or is continued later to try again. Ctrl-Z has no effect: a
+// stopped command would keep the lock, and a shell that continues the command could not
+// know whether the lock is still held. SIGSTOP is respected, because it was sent on
+// purpose.
 func (c *course) stopped(e event) []step {
 	wants := e.sig == syscall.SIGTTIN || e.sig == syscall.SIGTTOU
 	switch {
@@ -204,8 +204,8 @@ func (c *course) end(status int) []step {
 	return []step{{kind: forgetGroup}, {kind: settle}, {kind: lookLater, wait: familyPoll}}
 }
 
-// loseGuard is called when the guard has ended. If that was too early, the system
-// kills the command (on Linux), and this program the rest of the family.
+// loseGuard is called when the guard has ended. If the guard has ended too early, the
+// system kills the command (on Linux), and this program kills the rest of the family.
 func (c *course) loseGuard() (steps []step) {
 	if !c.ended {
 		c.guardDied = true
@@ -215,9 +215,9 @@ func (c *course) loseGuard() (steps []step) {
 	return append(append(steps, step{kind: takeOver}), c.look()...)
 }
 
-// rouse is called when the command has ended, and the guard has not reported that.
-// As a rule the guard is about to. A guard that was stopped is continued; if it
-// does not report then, it is killed.
+// rouse is called when the command has ended but the guard has not reported the end.
+// Usually the guard is about to report. rouse continues a stopped guard; if the guard
+// still does not report, it is killed.
 func (c *course) rouse() (steps []step) {
 	if c.ended {
 		return nil
@@ -236,7 +236,7 @@ func (c *course) look() []step {
 	return []step{{kind: look, ok: c.killing}}
 }
 
-// see is called with what a look has found.
+// see is called with the result of a look.
 func (c *course) see(e event) (steps []step) {
 	switch {
 	case !e.ok:
@@ -244,7 +244,7 @@ func (c *course) see(e event) (steps []step) {
 	case c.empty.IsZero():
 		c.empty = e.at
 	case !c.ended && e.at.Sub(c.empty) > guardPatience:
-		steps = append(steps, step{kind: killStoppedGuard}) // it has to tell of the end
+		steps = append(steps, step{kind: killStoppedGuard}) // a stopped guard cannot report the end
 	}
 	return append(steps, step{kind: lookLater, wait: c.pace.after(e.at, e.took)})
 }

@@ -22,7 +22,7 @@ func Ended(pid int) <-chan struct{} {
 	await := endOf(pid)
 	isParent := os.Getppid() == pid
 	ended := make(chan struct{})
-	go func() { // it ends with the process
+	go func() { // the goroutine ends with the process
 		defer close(ended)
 		if await() == nil {
 			return

@@ -10,46 +10,45 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family is all that belongs to a command: the command, and what descends from
-// it, in whichever process group or session.
+// family is the set of processes of a command: the command and its descendants, in any
+// process group or session.
 //
-// A process whose parent has ended is adopted by a guard, so that it is still
-// below that. It belongs to the command as before, unless it has left: it is in
-// another session than the command, to which setsid(2) has brought it or its
-// parent, and
+// The guard adopts a process whose parent has ended, so the process remains a
+// descendant of the guard. Such a process still belongs to the command, unless it has
+// left. A process has left if setsid(2) has moved it or an ancestor to another session
+// than the command's, and
 //
-//   - it leads that session, or its leader has left, or
-//   - the leader has ended, and had been adopted before, as the parents of
-//     daemons are that fork twice.
+//   - the process leads that session, or the session's leader has left, or
+//   - the leader was adopted and has ended since, as happens when a daemon forks twice.
 //
-// What descends from a process that has left has left, too. When the end of the
-// command has begun, or it was asked to end, nobody leaves any more.
+// Descendants of a process that has left have left, too. Once the command ends or is
+// asked to end, no further process can leave.
 type family struct {
 	group   group
 	command int
-	session int // the command's
+	session int // the command's session
 	procfs  procfs
-	unread  []int      // keepers that the system has not told of yet
-	keepers []identity // they adopt orphans, which become their children
-	after   uint64     // nothing belongs that began before
+	unread  []int      // keepers whose identity is not known yet
+	keepers []identity // the processes that adopt orphans
+	after   uint64     // processes that began earlier do not belong
 	ended   endedLeaders
 
 	ending bool
 	left   map[identity]bool // the processes that had left when the end began
 	seen   map[identity]bool // the processes that have belonged since then
 
-	sender func(p process, sigs ...syscall.Signal) error // of a test, in place of process.signal
+	sender func(p process, sigs ...syscall.Signal) error // replaces process.signal in tests
 }
 
-// endedLeaders are sessions whose leaders had been adopted, and have ended.
+// endedLeaders are sessions whose leaders were adopted and have ended.
 type endedLeaders struct {
 	mu       sync.Mutex
 	sessions map[int]bool
 	closed   bool // the end of the family has begun
 }
 
-// newFamily returns the family of a command that is below this guard, and that did
-// not begin before after, in the unit of startOf.
+// newFamily returns the family of a command below this guard. The command did not begin
+// earlier than after, in the unit of startOf.
 func newFamily(command, guard int, after uint64) *family {
 	session, _ := unix.Getsid(0)
 	f := &family{command: command, session: session, procfs: theProcfs, unread: []int{guard}}
@@ -61,8 +60,8 @@ func newFamily(command, guard int, after uint64) *family {
 	return f
 }
 
-// identify finds out who the keepers are. It reports whether all are known. One
-// that has ended keeps nobody.
+// identify reads the identities of the keepers, and reports whether all are known. A
+// keeper that has ended adopts no process.
 func (f *family) identify() bool {
 	var unread []int
 	for _, pid := range f.unread {
@@ -77,20 +76,20 @@ func (f *family) identify() bool {
 	return len(unread) == 0
 }
 
-// look returns all processes, and whether that is all of them.
+// look returns the processes, and whether the list is complete.
 func (f *family) look() (all map[int]process, complete bool) {
 	all, complete = f.procfs.all()
 	return all, f.identify() && complete
 }
 
-// takeOver must be called when the guard has died: this program has adopted what
-// was below it.
+// takeOver must be called when the guard has died: this program has then adopted the
+// guard's descendants.
 func (f *family) takeOver() {
 	f.unread = append(f.unread, os.Getpid())
 	f.identify()
 }
 
-// leftIn notes a session whose leader had been adopted, and has ended.
+// leftIn notes a session whose leader was adopted and has ended.
 func (f *family) leftIn(session int) {
 	f.ended.mu.Lock()
 	defer f.ended.mu.Unlock()
@@ -117,9 +116,9 @@ func (e *endedLeaders) close() {
 	e.closed = true
 }
 
-// gather begins the end of a family whose guard has died, and with it the
-// command. What the command has left looks like what had left it, so all of that
-// belongs.
+// gather begins the end of a family after the guard and the command have died. Orphans
+// of the command then look like processes that had left earlier, so all of them count
+// as members.
 func (f *family) gather() {
 	f.ending = true
 	f.left = nil
@@ -142,7 +141,7 @@ func (f *family) begin() {
 	f.ending = true
 }
 
-// ending is how the end of a family has begun, for somebody else to know.
+// ending describes how the end of a family has begun, for another process.
 type ending struct {
 	Left     []leaver `json:",omitempty"` // see family.left
 	Sessions []int    `json:",omitempty"` // see endedLeaders
@@ -154,8 +153,8 @@ type leaver struct {
 	Start uint64
 }
 
-// mostLeavers is how many leavers are told. Nobody waits for a guard that does
-// not read, and this many fit into its pipe. Others count as members.
+// mostLeavers is how many leavers are reported. So many fit into the guard's pipe
+// without waiting for the guard to read. Further leavers count as members.
 const mostLeavers = 500
 
 // howItEnds returns how the end has begun.
@@ -176,7 +175,7 @@ func (f *family) howItEnds() *ending {
 	return e
 }
 
-// beginAs begins the end of the family as somebody else has begun it.
+// beginAs begins the end of the family as another process has begun it.
 func (f *family) beginAs(e *ending) {
 	f.ending = true
 	f.ended.close()
@@ -191,7 +190,7 @@ func (f *family) beginAs(e *ending) {
 	}
 }
 
-// members returns the processes of the family that live.
+// members returns the living processes of the family.
 func (f *family) members(all map[int]process) (members []process) {
 	for _, p := range all {
 		if !p.dead && f.standing(all, p) == belongs {
@@ -204,7 +203,7 @@ func (f *family) members(all map[int]process) (members []process) {
 	return members
 }
 
-// standing is how a process stands to a family.
+// standing is the relation of a process to a family.
 type standing int
 
 const (
@@ -213,10 +212,10 @@ const (
 	hasLeft
 )
 
-// standing returns how one of all processes stands to the family.
+// standing returns the relation of a process to the family.
 func (f *family) standing(all map[int]process, p process) standing {
-	// No chain of parents and leaders is longer. A list that was not read at one
-	// moment can have a circle.
+	// A chain of parents and leaders cannot be longer than the list. The list was not
+	// read at one moment, so it can contain a cycle.
 	for range len(all) {
 		if f.isApart(p) {
 			return isForeign
@@ -250,13 +249,13 @@ func (f *family) standing(all map[int]process, p process) standing {
 	return isForeign
 }
 
-// isApart reports whether a process is none of the command's, wherever it is.
+// isApart reports whether a process can never belong to the command.
 func (f *family) isApart(p process) bool {
 	return p.start < f.after || slices.Contains(f.keepers, p.identity) || children.find(p.pid) != nil
 }
 
-// signal sends signals to all of the family. It returns the id of a process that
-// this program may not signal, or 0.
+// signal sends signals to the whole family. It returns the id of a process that this
+// program may not signal, or 0.
 func (f *family) signal(sigs ...syscall.Signal) (refused int) {
 	f.begin()
 	group := int(f.group.id.Load())
@@ -267,7 +266,7 @@ func (f *family) signal(sigs ...syscall.Signal) (refused int) {
 	for _, p := range f.members(all) {
 		own := sigs
 		if p.group == group {
-			own = []syscall.Signal{0} // the group's signals reach those that this program may signal
+			own = []syscall.Signal{0} // a signal to the group reaches only processes that this program may signal
 		}
 		if errors.Is(f.send(p, own...), syscall.EPERM) && refused == 0 {
 			refused = p.pid
@@ -278,7 +277,7 @@ func (f *family) signal(sigs ...syscall.Signal) (refused int) {
 
 // killGroup kills all processes of a group.
 func (f *family) killGroup(group int) {
-	if f.sender == nil { // the groups of a test are not of this machine
+	if f.sender == nil { // the groups of a test do not exist on this machine
 		_ = syscall.Kill(-group, syscall.SIGKILL)
 	}
 }
@@ -291,9 +290,9 @@ func (f *family) send(p process, sigs ...syscall.Signal) error {
 	return p.signal(sigs...)
 }
 
-// kill ends all of the family that it finds. Processes that are started
-// meanwhile are found by another call. It returns the id of a process that this
-// program may not kill, or 0.
+// kill kills all processes of the family that it finds. The next call finds processes
+// that are started meanwhile. It returns the id of a process that this program may not
+// kill, or 0.
 func (f *family) kill() (refused int) {
 	f.begin()
 	_ = f.group.signal(syscall.SIGKILL)
@@ -310,7 +309,7 @@ func (f *family) kill() (refused int) {
 	return refused
 }
 
-// groupsOf returns the process groups in which there are members alone.
+// groupsOf returns the process groups that consist of members only.
 func groupsOf(all map[int]process, members []process) map[int]bool {
 	groups, ours := map[int]bool{}, map[int]bool{}
 	for _, p := range members {
@@ -324,10 +323,10 @@ func groupsOf(all map[int]process, members []process) map[int]bool {
 	return groups
 }
 
-// isEmpty reports whether nobody of the family is left. It looks twice: a
-// process can begin behind a look, and its parent end ahead of it. A look that
-// is not complete proves nothing. A process that this program may not see counts
-// as a member once a keeper has adopted it.
+// isEmpty reports whether no process of the family is left. isEmpty looks twice,
+// because a look can miss a process that starts behind it while the parent ends ahead
+// of it. An incomplete look proves nothing. A process that this program may not see
+// counts as a member once a keeper has adopted it.
 func (f *family) isEmpty() bool {
 	for range 2 {
 		all, complete := f.look()
@@ -345,8 +344,8 @@ func (f *family) isHidden(all map[int]process) bool {
 	})
 }
 
-// isDead reports whether all who are left of the command's group have ended, and
-// nobody has waited for them.
+// isDead reports whether only ended processes that were not reaped are left in the
+// command's group.
 func (f *family) isDead(all map[int]process) bool {
 	found := false
 	for _, p := range all {

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// familyPoll is how often to look whether a family has ended, at first.
+// familyPoll is the initial time between two looks at a family.
 const familyPoll = 10 * time.Millisecond
 
-// pace is how often to look again. The zero pace is right for the first look.
+// pace computes the time between looks. The zero pace is right for the first look.
 type pace struct{ first time.Time }
 
-// after returns how long to wait after a look: longer if there are so many
-// processes that a look takes long, and if a process stays that this program
-// cannot kill.
+// after returns how long to wait after a look. The wait is longer if a look takes long
+// because there are many processes, or if this program cannot kill a process.
 func (p *pace) after(now time.Time, took time.Duration) time.Duration {
 	if p.first.IsZero() {
 		p.first = now
@@ -25,9 +24,9 @@ func (p *pace) after(now time.Time, took time.Duration) time.Duration {
 	return max(familyPoll, 10*took, min(time.Second, now.Sub(p.first)/100))
 }
 
-// end ends the processes of a family, with this patience from SIGTERM on, and
-// returns when none is left. The channel, if there is one, is closed when there
-// is nothing below this process.
+// end ends the processes of a family, with this patience after SIGTERM, and returns
+// when none is left. The channel, unless nil, is closed when this process has no
+// descendants.
 func (f *family) end(patience time.Duration, alone <-chan struct{}) {
 	f.begin()
 	if patience > 0 {
@@ -56,16 +55,16 @@ func (f *family) end(patience time.Duration, alone <-chan struct{}) {
 	}
 }
 
-// group is the command's process group. Its id stays its own as long as it has
-// processes, and the command is one until it was waited for. The zero group has
-// none.
+// group is the command's process group. The system does not reuse the id while the
+// group has processes, and the command counts until it is reaped. The zero group is
+// empty.
 type group struct{ id atomic.Int64 }
 
 // signal sends a signal to all processes of the group. The error is EPERM if this
 // program may not signal any of them.
 func (g *group) signal(sig syscall.Signal) error {
 	if id := g.id.Load(); id > 1 && g.exists() {
-		return syscall.Kill(-int(id), sig) // ESRCH: they have just ended
+		return syscall.Kill(-int(id), sig) // ESRCH: the processes have just ended
 	}
 	return nil
 }
@@ -80,8 +79,8 @@ func (f *family) signalGroup(sig syscall.Signal) (refused int) {
 	return 0
 }
 
-// exists reports whether the group has processes. A group without any is
-// forgotten: its id may soon be another group's.
+// exists reports whether the group has processes. exists forgets an empty group,
+// because the system may soon reuse the id.
 func (g *group) exists() bool {
 	id := g.id.Load()
 	if id > 1 && errors.Is(syscall.Kill(-int(id), 0), syscall.ESRCH) {
@@ -91,6 +90,6 @@ func (g *group) exists() bool {
 	return id > 1
 }
 
-// forgetGroup must be called when the command was waited for: its group is not
-// signalled any more if nobody is left in it.
+// forgetGroup must be called when the command was reaped: if the group is empty, it is
+// not signalled any more.
 func (f *family) forgetGroup() { f.group.exists() }

@@ -14,27 +14,27 @@ import (
 	"time"
 )
 
-// guardName is the guard's name in the list of processes, and how the program
-// knows that it is meant to be one.
+// guardName is the guard's name in the list of processes. By this name, the program
+// knows that it has to be a guard.
 const guardName = "zklock-guard"
 
-// order is what this program tells its guard.
+// order is a message from this program to its guard.
 type order struct {
 	Start   *program      `json:",omitempty"` // start this
 	Grace   time.Duration `json:",omitempty"` // see Command.Grace
 	Termed  bool          `json:",omitempty"` // the grace has begun: see Command.Grace
-	Ending  *ending       `json:",omitempty"` // no process leaves the command any more
-	Dismiss bool          `json:",omitempty"` // nothing of the command is left
+	Ending  *ending       `json:",omitempty"` // from now on no process leaves the command
+	Dismiss bool          `json:",omitempty"` // no process of the command is left
 }
 
-// program is the command. Text may have any bytes in it.
+// program describes the command. Its texts may contain any bytes.
 type program struct {
 	Path       []byte
 	Args, Env  [][]byte
-	Foreground bool // it gets the controlling terminal
+	Foreground bool // the command gets the controlling terminal
 }
 
-// report is what the guard tells this program. N depends on the kind.
+// report is a message from the guard to this program. N depends on the kind.
 type report struct {
 	Kind reportKind
 	N    int `json:",omitempty"`
@@ -47,12 +47,12 @@ const (
 	saysStarted reportKind = "started" // N is the command's id
 	saysFailed  reportKind = "failed"  // N is the system's error
 	saysStopped reportKind = "stopped" // N is the signal
-	saysEnded   reportKind = "ended"   // N is the status, as shells have it
+	saysEnded   reportKind = "ended"   // N is the status, in the form of shells
 	saysLeft    reportKind = "left"    // N is the session; see family
-	saysAlone   reportKind = "alone"   // nothing is left below the guard
+	saysAlone   reportKind = "alone"   // the guard has no descendants left
 )
 
-// event returns what a report means to a course.
+// event returns the event that a report is for a course.
 func (r report) event() event {
 	switch {
 	case r.Kind == saysStopped:
@@ -67,13 +67,13 @@ func (r report) event() event {
 	return event{kind: lookDue}
 }
 
-// guard is this program's end of the pipes to its guard. The guard reads until
-// the other end is closed, which the system does however this program dies.
+// guard is this program's end of the pipes to its guard. The guard reads until this
+// program's end is closed, which the system does whenever this program dies.
 type guard struct {
 	proc     *ownChild
 	began    uint64 // see startOf
 	to, from *os.File
-	reports  <-chan report // closed at the end of the guard
+	reports  <-chan report // closed when the guard ends
 }
 
 // startGuard starts a guard for a command with these files. The guard does
@@ -96,7 +96,7 @@ func startGuard(files []*os.File) (*guard, error) {
 		err = g.spawn(path, append([]*os.File{orders, reports, null}, files...))
 	}
 	for _, end := range []*os.File{orders, reports, null} {
-		end.Close() // the guard has them; Close of nil is an error, and no more
+		end.Close() // the guard has its own copies; Close of a nil file only returns an error
 	}
 	if err != nil {
 		g.close()
@@ -111,7 +111,7 @@ func (g *guard) spawn(path string, files []*os.File) error {
 	if err != nil {
 		return err
 	}
-	ownGroup := &syscall.SysProcAttr{Setpgid: true} // the terminal's signals are not for it
+	ownGroup := &syscall.SysProcAttr{Setpgid: true} // keeps the terminal's signals from the guard
 	g.proc, err = children.start(path, []string{guardName, asArgument(numbers)}, files, ownGroup)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (g *guard) close() {
 	g.from.Close()
 }
 
-// listen returns what the guard tells.
+// listen returns the guard's reports.
 func listen(from *os.File) <-chan report {
 	reports := make(chan report, 16)
 	go func() {
@@ -144,31 +144,31 @@ func listen(from *os.File) <-chan report {
 	return reports
 }
 
-// tell writes an order. A guard that has died is no error: its death shows in
-// another way.
+// tell writes an order. tell ignores errors, because the death of the guard shows
+// elsewhere.
 func (g *guard) tell(o order) { _ = json.NewEncoder(g.to).Encode(o) }
 
-// signal sends a signal to the guard, and to no other process that has got its
-// id: it is a child of this program, which has not waited for it.
+// signal sends a signal to the guard. No other process can have the guard's id, because
+// this program has not reaped the guard.
 func (g *guard) signal(sig syscall.Signal) { _ = g.proc.proc.Signal(sig) }
 
-// guardPatience is how long a guard that was dismissed may take to end. One
-// that somebody has stopped does not.
+// guardPatience is how long a dismissed guard may take to end. A stopped guard does not
+// end by itself.
 const guardPatience = 2 * time.Second
 
 // dismiss ends the guard and waits for its end.
 func (g *guard) dismiss() {
 	g.tell(order{Dismiss: true})
 	late := time.AfterFunc(guardPatience, g.proc.kill)
-	for range g.reports { // its end closes the channel
+	for range g.reports { // the end of the guard closes the channel
 	}
 	<-g.proc.ended
 	late.Stop()
 	g.close()
 }
 
-// RunHelper must be the first call of main. It is the whole life of a process
-// that is a guard, and does nothing in any other.
+// RunHelper must be the first call of main. In a guard, RunHelper never returns; in any
+// other process, it does nothing.
 func RunHelper() {
 	if os.Args[0] != guardName || len(os.Args) != 2 {
 		return
@@ -185,9 +185,9 @@ func RunHelper() {
 // detector.
 func exit() { syscall.Exit(0) }
 
-// endure has nothing end or stop a guard but the program that it guards, and
-// SIGKILL. Signals that are ignored stay so, for the command to inherit, and
-// those that are handled have their default in the command.
+// endure makes a guard immune against all signals except SIGKILL and SIGSTOP. Ignored
+// signals stay ignored, and the command inherits that; handled signals have their
+// default in the command.
 func endure() {
 	dropped := make(chan os.Signal, 1)
 	more := []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE, syscall.SIGALRM}
@@ -205,24 +205,23 @@ type guarding struct {
 	reports *json.Encoder
 	command int
 	family  *family
-	alone   chan struct{} // closed when there is nothing below this process
+	alone   chan struct{} // closed when this process has no descendants
 }
 
-// obedience is what a guard knows of the program that it guards.
+// obedience is a guard's state about the program that it serves.
 type obedience struct {
 	grace  time.Duration
 	termed bool
 }
 
-// heed notes an order. It reports whether it was the last one.
+// heed notes an order, and reports whether the order was a dismissal.
 func (o *obedience) heed(got order) (dismissed bool) {
 	o.grace = max(o.grace, got.Grace)
 	o.termed = o.termed || got.Termed
 	return got.Dismiss
 }
 
-// patience is how long the command has from SIGTERM on, now that the program
-// has died.
+// patience is how long the command has after SIGTERM, now that the program has died.
 func (o *obedience) patience() time.Duration {
 	if o.termed {
 		return 0
@@ -243,7 +242,7 @@ func beGuard(files []*os.File) {
 	var o order
 	for o.Start == nil {
 		if g.orders.Decode(&o) != nil || g.heed(o) {
-			return // the command is not to start any more
+			return // the program has died, so the command must not start
 		}
 	}
 	var err error
@@ -253,7 +252,7 @@ func beGuard(files []*os.File) {
 		g.tell(saysFailed, errnoOf(err))
 		return
 	}
-	began, _ := startOf(g.command) // it is this process's child, and there
+	began, _ := startOf(g.command) // the command is an unreaped child of this process, so the read succeeds
 	g.family = newFamily(g.command, os.Getpid(), began)
 	g.tell(saysStarted, g.command)
 	go g.obey()
@@ -263,8 +262,8 @@ func beGuard(files []*os.File) {
 
 func (g *guarding) tell(kind reportKind, n int) { _ = g.reports.Encode(report{kind, n}) }
 
-// launch starts the command. The system does not run a script without "#!": a
-// shell does, as below execvp(3).
+// launch starts the command. Like execvp(3), launch lets a shell run a script without
+// "#!".
 func launch(c *program, files []*os.File) (pid int, err error) {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(attr)
@@ -294,12 +293,12 @@ func isText(path string) bool {
 	return err == nil && bytes.IndexByte(begin, 0) < 0
 }
 
-// letGo gives up what a guard has only had to pass on.
+// letGo gives up everything that a guard has only passed on.
 func letGo(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
-	_ = os.Chdir("/") // a file system that is in use cannot be unmounted
+	_ = os.Chdir("/") // a file system in use cannot be unmounted
 }
 
 func texts(raw [][]byte) []string {
@@ -327,10 +326,10 @@ func errnoOf(err error) int {
 	return int(number)
 }
 
-// watch waits for the command and for all that this process adopts, until there
-// is nothing left. What had ended before the command is told before it.
+// watch waits for the command and all adopted processes, until none is left. It reports
+// the ends in their order.
 func (g *guarding) watch() {
-	status, ended := 255, false // if somebody else has reaped it, there is no status
+	status, ended := 255, false // without a status if the command was reaped elsewhere
 	flags := syscall.WUNTRACED
 	for {
 		pid, ws, err := g.wait(flags)
@@ -355,7 +354,7 @@ func (g *guarding) watch() {
 	}
 }
 
-// statusOf returns the status of a process that has ended, as shells have it.
+// statusOf returns the status of an ended process, in the form of shells.
 func statusOf(ws syscall.WaitStatus) int {
 	if ws.Signaled() {
 		return 128 + int(ws.Signal())
@@ -363,8 +362,7 @@ func statusOf(ws syscall.WaitStatus) int {
 	return ws.ExitStatus()
 }
 
-// obey carries out orders. Without a dismissal their end is the death of the
-// program.
+// obey carries out orders. If the orders end without a dismissal, the program has died.
 func (g *guarding) obey() {
 	for {
 		var o order

@@ -17,9 +17,9 @@ func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 // adopts says that this program becomes the parent of orphans below it.
 const adopts = true
 
-// reapOrphans waits for adopted children that have ended, as it does for those that
-// the first process of a container gets, until the function returned is called. All
-// children count as adopted that this package has not started.
+// reapOrphans reaps adopted children, including children that the first process of a
+// container gets, until the returned function is called. Every child that this package
+// has not started counts as adopted.
 func reapOrphans() (stop func()) {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
@@ -42,8 +42,8 @@ func reapOrphans() (stop func()) {
 	}
 }
 
-// reapAdopted reaps all adopted children that have ended. Those of this
-// program's own have somebody who waits for them.
+// reapAdopted reaps all adopted children that have ended. A child that this package has
+// started is reaped by its own waiter.
 func reapAdopted() {
 	for {
 		pid, err := peekEnded(unix.WEXITED | unix.WNOHANG)
@@ -61,8 +61,8 @@ func reapAdopted() {
 	}
 }
 
-// peekEnded returns a child that has ended, or has stopped if the options say
-// so, and leaves it there to be waited for.
+// peekEnded returns a child that has ended, or has stopped if the options ask for that,
+// without reaping the child.
 func peekEnded(options int) (pid int, err error) {
 	var info unix.Siginfo
 	if err := unix.Waitid(unix.P_ALL, 0, &info, options|unix.WNOWAIT, nil); err != nil {
@@ -74,8 +74,8 @@ func peekEnded(options int) (pid int, err error) {
 	return int(*(*int32)(unsafe.Add(unsafe.Pointer(&info), offset))), nil
 }
 
-// wait waits for the command, or for an orphan. It notes a session whose leader
-// was an orphan, and has ended; see family.
+// wait waits for the command or an orphan. If an orphan that has ended was the leader
+// of a session, wait notes that session; see family.
 func (g *guarding) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
 	pid, err = peekEnded(unix.WEXITED | unix.WSTOPPED | flags&unix.WNOHANG)
 	if err != nil || pid == 0 {
@@ -86,7 +86,7 @@ func (g *guarding) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
 		g.tell(saysLeft, pid)
 	}
 	pid, err = syscall.Wait4(pid, &ws, flags|syscall.WNOHANG, nil)
-	if pid == 0 && err == nil { // it was stopped, and goes on by now
+	if pid == 0 && err == nil { // the child was stopped and has been continued
 		err = syscall.EINTR
 	}
 	return pid, ws, err

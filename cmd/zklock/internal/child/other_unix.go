@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// adopts is for Linux: elsewhere orphans go to the first process.
+// adopts is for Linux: on other systems, the first process adopts orphans.
 const adopts = false
 
 func adoptOrphans() {}
 
 func reapOrphans() (stop func()) { return func() {} }
 
-// family is the command's process group. A process that leaves it is not found.
+// family is the command's process group. A process that leaves the group is not found.
 type family struct{ group group }
 
 func newFamily(command, _ int, _ uint64) *family {
@@ -24,7 +24,7 @@ func newFamily(command, _ int, _ uint64) *family {
 	return f
 }
 
-// ending is for Linux: elsewhere whoever leaves the group has left.
+// ending is for Linux: on other systems, a process that leaves the group has left.
 type ending struct{}
 
 func (f *family) begin() {}
@@ -39,8 +39,8 @@ func (f *family) leftIn(int) {}
 
 func (f *family) takeOver() {}
 
-// signal sends signals to all of the family. It returns the id of the group if
-// this program may not signal any process of it, or 0.
+// signal sends signals to the whole family. It returns the id of the group if this
+// program may not signal any process of it, or 0.
 func (f *family) signal(sigs ...syscall.Signal) (refused int) {
 	for _, sig := range sigs {
 		refused = max(refused, f.signalGroup(sig))
@@ -48,10 +48,10 @@ func (f *family) signal(sigs ...syscall.Signal) (refused int) {
 	return refused
 }
 
-// kill ends all of the family; see signal.
+// kill kills the whole family; see signal.
 func (f *family) kill() (refused int) { return f.signalGroup(syscall.SIGKILL) }
 
-// isEmpty reports whether nobody of the family is left.
+// isEmpty reports whether no process of the family is left.
 func (f *family) isEmpty() bool { return !f.group.exists() }
 
 // wait waits for the command.
@@ -60,7 +60,7 @@ func (g *guarding) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
 	return pid, ws, err
 }
 
-// dieWithParent is for Linux: elsewhere there is the guard alone.
+// dieWithParent is for Linux: on other systems, only the guard ends the command.
 func dieWithParent(*syscall.SysProcAttr) {}
 
 func executable() (string, error) { return os.Executable() }
@@ -68,8 +68,8 @@ func executable() (string, error) { return os.Executable() }
 // startOf is for Linux.
 func startOf(int) (uint64, error) { return 0, nil }
 
-// isStopped is for Linux: elsewhere a guard that reports nothing counts as one
-// that somebody has stopped.
+// isStopped is for Linux: on other systems, a guard that reports nothing counts as
+// stopped.
 func isStopped(int) bool { return true }
 
 // endOf is for Linux.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// owner owns a command from its start until nothing of it is left. It tells a
-// course what happens, and takes the steps that follow.
+// owner owns a command from its start until its last process has ended. It passes
+// events to a course, and takes the steps that follow.
 type owner struct {
 	course
 	p      *Process
@@ -18,22 +18,22 @@ type owner struct {
 	reports <-chan report // nil when the guard has ended
 	looks   *time.Timer
 	settled <-chan time.Time
-	dead    <-chan struct{}  // the command has ended; the guard may not have waited for it
-	overdue <-chan time.Time // the guard should have reported that by then
+	dead    <-chan struct{}  // closed when the command has ended, perhaps not yet reaped by the guard
+	overdue <-chan time.Time // when the guard should have reported the command's end
 	resumes <-chan time.Time // see continueLater
 }
 
-// settling is how long what the command has started last has to go its own way,
-// by setsid(2), after the command's end.
+// settling is how long after the command's end its last children may still leave by
+// setsid(2).
 const settling = 50 * time.Millisecond
 
-// betweenTries is the time after which a command tries again to use the terminal.
+// betweenTries is the time until a command retries to use the terminal.
 const betweenTries = time.Second
 
 func newOwner(p *Process, g *guard) *owner {
 	o := &owner{p: p, guard: g, reports: g.reports}
 	o.family = newFamily(p.command, g.proc.pid, g.began)
-	if p.command > 0 { // or else it has not begun, as far as is known
+	if p.command > 0 { // otherwise the command is not known to have begun
 		o.dead = Ended(p.command)
 	}
 	o.looks = time.NewTimer(0)
@@ -49,7 +49,7 @@ func (o *owner) run() {
 	o.untilGone()
 }
 
-// untilGone returns when nothing of the command is left.
+// untilGone returns when no process of the command is left.
 func (o *owner) untilGone() {
 	defer o.looks.Stop()
 	for !o.isOver() {
@@ -85,7 +85,7 @@ func (o *owner) next() event {
 	}
 }
 
-// learn takes the steps that follow from an event, and from what they bring.
+// learn takes the steps that follow from an event, and from the events of these steps.
 func (o *owner) learn(e event) {
 	e.at = time.Now()
 	for _, s := range o.on(e) {
@@ -96,7 +96,7 @@ func (o *owner) learn(e event) {
 func (o *owner) take(s step) {
 	switch s.kind {
 	case beginEnd:
-		o.family.begin() // what the command is the parent of does not leave by its end
+		o.family.begin() // the command's children must not leave because of its end
 		o.guard.tell(order{Ending: o.family.howItEnds()})
 	case tellTermed:
 		o.guard.tell(order{Termed: true})
@@ -135,8 +135,8 @@ func (o *owner) take(s step) {
 	}
 }
 
-// look looks whether something of the family is left, and kills it before if
-// it is time.
+// look looks whether any process of the family is left. If killing is true, look first
+// kills all processes.
 func (o *owner) look(killing bool) {
 	begin := time.Now()
 	if killing {

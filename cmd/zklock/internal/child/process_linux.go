@@ -14,28 +14,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity tells a process from a later one that has got its id.
+// identity distinguishes a process from a later process with the same id.
 type identity struct {
 	pid   int
-	start uint64 // ticks from the system's start to the process's
+	start uint64 // the start of the process, in ticks since the system's start
 }
 
-// process is what the system tells of a process.
+// process is the system's information about a process.
 type process struct {
 	identity
 	parent, group, session int
-	dead                   bool // it has ended, and nobody has waited for it
-	stopped                bool // a signal or a debugger has stopped it
+	dead                   bool // the process has ended and was not reaped
+	stopped                bool // a signal or a debugger has stopped the process
 }
 
-// procfs is where the system tells of processes.
+// procfs is the path of the proc file system.
 type procfs string
 
 const theProcfs procfs = "/proc"
 
-// all returns all processes, by their ids. They are read one by one. It is not
-// complete if the system could not tell of one, as when there are no more file
-// descriptors. Processes that this program may not see are left out; see hides.
+// all returns all processes, by their ids, read one by one. The result is incomplete if
+// a process cannot be read, for example for lack of file descriptors. all omits
+// processes that this program may not see; see hides.
 func (root procfs) all() (all map[int]process, complete bool) {
 	all = map[int]process{}
 	dir, err := os.Open(string(root))
@@ -58,7 +58,7 @@ func (root procfs) all() (all map[int]process, complete bool) {
 			read(pid)
 		}
 	}
-	// Where a parent has ended meanwhile, the process was adopted.
+	// If a parent has ended meanwhile, another process has adopted the child.
 	for pid := range all {
 		for range 3 {
 			parent := all[pid].parent
@@ -71,13 +71,13 @@ func (root procfs) all() (all map[int]process, complete bool) {
 	return all, complete
 }
 
-// isUnseen reports whether an error says that a process has ended, or that this
-// program may not see it.
+// isUnseen reports whether an error means that a process has ended, or that this
+// program may not see the process.
 func isUnseen(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ESRCH)
 }
 
-// read reads what the system tells of a process.
+// read reads the information about a process.
 func (root procfs) read(pid int) (process, error) {
 	stat, err := os.ReadFile(string(root) + "/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -90,9 +90,9 @@ func (root procfs) read(pid int) (process, error) {
 	return p, nil
 }
 
-// hides reports whether a process has children that are not among those that
-// were read, or may have. The system hides processes of other users if it is
-// mounted with hidepid. It has begun to tell of children in Linux 4.2.
+// hides reports whether a process has, or may have, children that were not read. A proc
+// file system that is mounted with hidepid hides processes of other users. Lists of
+// children exist since Linux 4.2.
 func (root procfs) hides(all map[int]process, parent int) bool {
 	tasks := filepath.Join(string(root), strconv.Itoa(parent), "task")
 	threads, err := os.ReadDir(tasks)
@@ -114,7 +114,7 @@ func (root procfs) hides(all map[int]process, parent int) bool {
 	return false
 }
 
-// readProcess reads what the system tells of a process, if it does.
+// readProcess reads the information about a process, if possible.
 func readProcess(pid int) (process, bool) {
 	p, err := theProcfs.read(pid)
 	return p, err == nil
@@ -126,15 +126,15 @@ func startOf(pid int) (uint64, error) {
 	return p.start, err
 }
 
-// executable is this program, even if its file was replaced meanwhile.
+// executable returns the path of this program's own file, even if another file has
+// replaced it.
 func executable() (string, error) { return "/proc/self/exe", nil }
 
-// dieWithParent has the system kill a process when the thread ends that has
-// started it.
+// dieWithParent makes the system kill a process when the thread that started it ends.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// endOf returns a function that waits until a process has ended. Its error says
-// that it cannot know that, as on Linux before 5.3.
+// endOf returns a function that waits until a process has ended. That function returns
+// an error if the system cannot wait for the end, as on Linux before 5.3.
 func endOf(pid int) (await func() error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -151,14 +151,14 @@ func endOf(pid int) (await func() error) {
 	}
 }
 
-// isStopped reports whether somebody has stopped a process.
+// isStopped reports whether a process is stopped.
 func isStopped(pid int) bool {
 	p, ok := readProcess(pid)
 	return ok && p.stopped
 }
 
-// parseStat understands the line of a process; see proc(5). Only the name of
-// the program, in brackets, can have spaces in it.
+// parseStat parses the line of a process; see proc(5). Only the name of the program, in
+// parentheses, can contain spaces.
 func parseStat(pid int, stat []byte) (p process, ok bool) {
 	const state, parent, group, session, threads, start = 0, 1, 2, 3, 17, 19
 	_, rest, _ := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(" "))
@@ -171,13 +171,13 @@ func parseStat(pid int, stat []byte) (p process, ok bool) {
 	p.group, _ = strconv.Atoi(f[group])
 	p.session, _ = strconv.Atoi(f[session])
 	p.start, _ = strconv.ParseUint(f[start], 10, 64)
-	// The first thread can end before others.
+	// The first thread can end before other threads.
 	p.stopped = f[state] == "T" || f[state] == "t"
 	p.dead = f[state] == "Z" && (f[threads] == "1" || f[threads] == "0") || f[state] == "X"
 	return p, true
 }
 
-// signal sends signals to the process, and to no other that has got its id. It
+// signal sends signals to the process, but not to a later process with the same id. It
 // returns the first error.
 func (p process) signal(sigs ...syscall.Signal) (failure error) {
 	fd, err := unix.PidfdOpen(p.pid, 0)

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawn starts a program. Its first three descriptors are the first files, and
-// the others get numbers that are free; see arrange.
+// spawn starts a program. The first three files become its first three descriptors, and
+// the other files get free numbers; see arrange.
 func spawn(path string, args, env []string, files []*os.File, sys *syscall.SysProcAttr) (pid int, err error) {
 	table, _, err := arrange(files)
 	if err != nil {
@@ -27,13 +27,13 @@ func spawn(path string, args, env []string, files []*os.File, sys *syscall.SysPr
 	return pid, nil
 }
 
-// arrange returns the descriptors of a child: the first three files, what the
-// caller of this program has passed on to it, each where it is, and the further
-// files at the lowest numbers that are free then, which it returns, too. A shell
-// knows what it has passed on by the number.
+// arrange returns the descriptors of a child: the first three files, the descriptors
+// that this program has inherited, at the same numbers, and the further files at the
+// lowest free numbers, which arrange returns, too. The numbers of inherited descriptors
+// must not change, because the child knows a descriptor by its number.
 //
-// Each child and its children pass on the same descriptors, so that the same
-// numbers are free.
+// A child passes the same descriptors on to its own children, so the same numbers are
+// free there.
 func arrange(files []*os.File) (table []uintptr, numbers []int, err error) {
 	const closed = ^uintptr(0)
 	passed, end := passedOn()
@@ -56,13 +56,13 @@ func arrange(files []*os.File) (table []uintptr, numbers []int, err error) {
 	return table, numbers, nil
 }
 
-// maxPassed bounds the numbers of the descriptors that are looked at. Those above
-// are passed on by the system, and nobody here takes one of them.
+// maxPassed bounds the numbers of the descriptors that are examined. The system passes
+// higher ones on, and this program uses none of them.
 const maxPassed = 1024
 
-// passedOn returns which descriptors above the first three the caller of this
-// program has passed on to it, and where they end. Those that this program has
-// opened are closed at an exec.
+// passedOn returns which descriptors above the first three this program has inherited,
+// and the end of their range. Descriptors that this program has opened itself are
+// closed at an exec.
 func passedOn() (passed [maxPassed]bool, end int) {
 	syscall.ForkLock.Lock() // some systems mark a new descriptor a moment later
 	defer syscall.ForkLock.Unlock()
@@ -79,15 +79,15 @@ func passedOn() (passed [maxPassed]bool, end int) {
 	return passed, end
 }
 
-// highest returns the number from which on no descriptor is looked at. A caller can
-// pass on a descriptor and lower the limit below its number afterwards. A child
-// inherits that descriptor, but nothing can be duplicated to its number.
+// highest returns the first number that is not examined. A caller can pass on a
+// descriptor and then lower the limit below its number. A child inherits that
+// descriptor, but nothing can be duplicated to its number.
 func highest() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return maxPassed
 	}
-	return int(min(maxPassed, uint64(limit.Cur))) //nolint:unconvert // elsewhere it is signed
+	return int(min(maxPassed, uint64(limit.Cur))) //nolint:unconvert // signed on some systems
 }
 
 // FirstFile returns the descriptor that the first of the Files of a Command gets.
@@ -101,8 +101,8 @@ func FirstFile() int {
 	return 0
 }
 
-// takeFiles returns the files of a guard, whose descriptors are an argument of
-// it. They are not passed on as what the caller has passed on.
+// takeFiles returns the files of a guard, whose descriptors are listed in an argument.
+// The guard does not treat these descriptors as inherited.
 func takeFiles(argument string) (files []*os.File, err error) {
 	for number := range strings.SplitSeq(argument, ",") {
 		fd, err := strconv.Atoi(number)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Supported says that Start can start a command.
+// Supported is true if Start can start a command.
 const Supported = false
 
 // Forwarded are the signals that a program passes on to its child.
@@ -23,7 +23,7 @@ func RunHelper() {}
 // Prepare does nothing here.
 func Prepare() (stop func()) { return func() {} }
 
-// Start returns an error: commands run on Unix alone.
+// Start returns an error: commands run on Unix only.
 func Start(Command) (*Process, error) { return nil, errors.ErrUnsupported }
 
 // Ended returns a channel that is never closed.

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is the controlling terminal of this program. A nil one is no
-// terminal: its methods do nothing.
+// terminal is the controlling terminal of this program. Without one, it is nil, and its
+// methods do nothing.
 type terminal struct{ fd int }
 
 // openTerminal returns the controlling terminal, or nil.
@@ -29,8 +29,8 @@ func (t *terminal) close() {
 	}
 }
 
-// is reports whether f is a terminal. It may be another one only by
-// redirection, which nobody does to a program in the foreground.
+// is reports whether f is a terminal. A file that is another terminal would need a
+// redirection, which does not happen to a program in the foreground.
 func (t *terminal) is(f *os.File) bool {
 	if t == nil || f == nil {
 		return false
@@ -54,7 +54,7 @@ func (t *terminal) foreground() int {
 // inForeground reports whether this program is in the foreground.
 func (t *terminal) inForeground() bool { return t.foreground() == unix.Getpgrp() }
 
-// standing returns how the terminal stands to this program.
+// standing returns this program's relation to the terminal.
 func (t *terminal) standing() tty {
 	switch {
 	case t == nil:
@@ -68,18 +68,18 @@ func (t *terminal) standing() tty {
 // give puts a group into the foreground. This program must be there.
 func (t *terminal) give(group int) { _ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) }
 
-// takeBack puts this program into the foreground if a group of it is there.
+// takeBack puts this program into the foreground if the given group is there.
 func (t *terminal) takeBack(group int) {
 	if t != nil && t.foreground() == group {
 		t.reclaim()
 	}
 }
 
-// reclaim puts this program into the foreground, from wherever it is.
+// reclaim puts this program into the foreground, even from the background.
 func (t *terminal) reclaim() {
-	// From the background that is for those that ignore SIGTTOU. Package signal
-	// cannot take that back, so that later commands of this program ignore it,
-	// too.
+	// A program in the background may do that only if it ignores SIGTTOU. Package
+	// signal cannot undo the ignoring, so later commands of this program ignore the
+	// signal, too.
 	signal.Ignore(syscall.SIGTTOU)
 	t.give(unix.Getpgrp())
 }

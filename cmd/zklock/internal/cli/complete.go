@@ -22,8 +22,8 @@ func (p *Program[E]) completing(words []string) *Call[E] {
 	}}
 }
 
-// complete returns what the last word may be. What is wrong before it is
-// passed over.
+// complete returns the completions of the last word. It ignores errors in earlier
+// words.
 func (p *Program[E]) complete(ctx context.Context, e E, words []string) completion {
 	before, word := words[:len(words)-1], words[len(words)-1]
 	l := &line{flags: p.root, flagsEnd: 1}
@@ -50,7 +50,7 @@ func (p *Program[E]) complete(ctx context.Context, e E, words []string) completi
 	return p.operand(ctx, e, c, l, word)
 }
 
-// flag completes a flag, or its value behind "=".
+// flag completes a flag, or its value after "=".
 func (p *Program[E]) flag(ctx context.Context, e E, fs *flag.FlagSet, word string) completion {
 	if name, value, ok := strings.Cut(word, "="); ok {
 		if f := fs.Lookup(strings.TrimLeft(name, "-")); f != nil {
@@ -94,8 +94,8 @@ func (p *Program[E]) operand(ctx context.Context, e E, c *Command[E], l *line, w
 	return p.named(ctx, e, c.operandName(n), word)
 }
 
-// operandName returns what the usage calls an operand, or nothing if there are
-// not as many.
+// operandName returns the name of an operand in the usage, or an empty text if the
+// usage has fewer operands.
 func (c *Command[E]) operandName(n int) string {
 	usage := c.Usage
 	if _, operands, ok := strings.Cut(usage, "[flags]"); ok {
@@ -111,7 +111,7 @@ func (c *Command[E]) operandName(n int) string {
 	return strings.Trim(names[n], "[.]")
 }
 
-// named completes what the help shows by a name.
+// named completes a value that the help shows by a name.
 func (p *Program[E]) named(ctx context.Context, e E, name, beginning string) completion {
 	found := completion{kind: ofWords}
 	values := p.Values[name]

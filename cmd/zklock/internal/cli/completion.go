@@ -5,17 +5,17 @@ import (
 	"unicode"
 )
 
-// completion is what may stand at the cursor. The scripts read its text.
+// completion is the set of possible words at the cursor. The scripts read its text.
 type completion struct {
 	kind  string
-	words []string // each may have a description behind a tab
+	words []string // each may have a description after a tab
 }
 
 // The kinds of a completion.
 const (
 	ofWords   = "words"
-	mayGoOn   = "beginnings" // words without a blank behind them
-	ofFiles   = "files"      // the shell finds them itself
+	mayGoOn   = "beginnings" // words without a blank after them
+	ofFiles   = "files"      // the shell finds files itself
 	ofProgram = "program"    // a number follows: the place of the word that begins its command line
 )
 
@@ -30,7 +30,7 @@ func (c *completion) add(beginning, word, description string) {
 	}
 }
 
-// among completes one of some words.
+// among completes a word from a list.
 func among(words []string, beginning string) completion {
 	found := completion{kind: ofWords}
 	for _, w := range words {
@@ -42,8 +42,7 @@ func among(words []string, beginning string) completion {
 	return found
 }
 
-// isSpecial reports whether a shell may take a word for something else than
-// itself.
+// isSpecial reports whether a shell may give a word a special meaning.
 func isSpecial(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/_.,:@%+=-", r)

@@ -16,8 +16,8 @@
 //	...
 //	err = call.Run(ctx, &env{args: call.Operands})
 //
-// Flags are read as by getopt_long(3): -x, --long, --long=value, -w5, and -xn
-// for -x -n. They may stand on either side of operands. The last one counts if
-// a flag is given twice, so that an alias of a shell can be overruled. What two
-// flags mean together is the command's affair.
+// Flags are read as by getopt_long(3): -x, --long, --long=value, -w5, and -xn for -x
+// -n. Flags may come before or after operands. If a flag is given twice, the last one
+// counts, so a user can override a shell alias. Each command decides what two flags
+// mean together.
 package cli

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// flagDoc is what is said of one flag, with all its names.
+// flagDoc describes one flag, with all its names.
 type flagDoc struct {
 	names []string // dashes included, the shortest first
 	value string   // the name of its value in capitals, or empty for a switch
@@ -34,7 +34,7 @@ func flagDocs(fs *flag.FlagSet) []*flagDoc {
 	return docs
 }
 
-// docOf returns what is said of a flag, without its names.
+// docOf returns the description of a flag, without its names.
 func docOf(f *flag.Flag) *flagDoc {
 	value, usage := flag.UnquoteUsage(f)
 	if isSwitch(f) {
@@ -48,7 +48,7 @@ func docOf(f *flag.Flag) *flagDoc {
 	return &flagDoc{value: strings.ToUpper(value), usage: usage}
 }
 
-// sortKey puts a flag at its first name, whatever the case.
+// sortKey sorts a flag by its first name, ignoring case.
 func (d *flagDoc) sortKey() string { return strings.ToLower(strings.TrimLeft(d.names[0], "-")) }
 
 // spelling returns the names, and the value.

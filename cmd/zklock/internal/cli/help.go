@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// all returns the commands of a program, and those that each program has.
+// all returns the commands of a program, including the built-in ones.
 func (p *Program[E]) all() []*Command[E] {
 	return append(slices.Clone(p.Commands), p.helpCommand(), p.completionCommand(), p.versionCommand())
 }
@@ -40,7 +40,7 @@ func (p *Program[E]) versionCommand() *Command[E] {
 	}
 }
 
-// version is what the version command and --version print.
+// version is the output of the version command and --version.
 func (p *Program[E]) version() string { return p.Name + " " + moduleVersion() + "\n" }
 
 // overview has the commands and the common flags.
@@ -62,7 +62,7 @@ func (p *Program[E]) usage(c *Command[E]) string {
 	return strings.TrimSpace(p.Name + " " + c.Name + " " + c.Usage)
 }
 
-// help has what there is to know of a command.
+// help is the complete help of a command.
 func (p *Program[E]) help(c *Command[E]) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: %s\n\n%s.\n", p.usage(c), upperFirst(c.Purpose))
@@ -83,7 +83,7 @@ func writeFlags(b *strings.Builder, docs []*flagDoc) {
 	for _, d := range docs {
 		spelling := "  " + d.spelling()
 		if strings.HasPrefix(spelling, "  --") {
-			spelling = "    " + spelling // below the long names of others
+			spelling = "    " + spelling // aligned with the long names of other flags
 		}
 		if len(spelling) > column-2 {
 			b.WriteString(spelling + "\n")

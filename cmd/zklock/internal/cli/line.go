@@ -12,10 +12,10 @@ type line struct {
 	flagsEnd int // see Command.FlagsEnd
 
 	operands []string
-	places   []int      // the operands' places among the words
-	words    int        // how many were read
-	ended    bool       // all that follows is operands
-	open     *flag.Flag // its value is the next word
+	places   []int      // the positions of the operands among the words
+	words    int        // the number of words read
+	ended    bool       // all following words are operands
+	open     *flag.Flag // the next word is the value of this flag
 	opened   string     // the open flag's name, dashes included
 }
 
@@ -32,7 +32,7 @@ func (l *line) readAll(words []string) error {
 	return nil
 }
 
-// read reads the next word. After an error, the line goes on without it.
+// read reads the next word. After an error, the line continues without that word.
 func (l *line) read(word string) error {
 	l.words++
 	switch {
@@ -89,7 +89,7 @@ func (l *line) set(f *flag.Flag, typed, value string) error {
 	return nil
 }
 
-// dashed returns the name of a flag as it is typed.
+// dashed returns the name of a flag as users type it.
 func dashed(name string) string { return "--"[:min(len(name), 2)] + name }
 
 // isSwitch reports whether a flag takes no value.

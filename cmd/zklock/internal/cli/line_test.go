@@ -37,10 +37,10 @@ func TestLine(t *testing.T) {
 		"a dash in a cluster":    {args: "-n-", errorSays: "unknown flag --"},
 		"no long cluster":        {args: "--ns", errorSays: "unknown flag --ns"},
 		"value is missing":       {args: "-w", errorSays: "flag -w needs a value"},
-		"value is bad":           {args: "-w soon", errorSays: `flag -w: "soon" is no duration`},
-		"value is negative":      {args: "-w -1", errorSays: `"-1" is no duration`},
-		"value is too large":     {args: "-w 1e300", errorSays: `"1e300" is no duration`},
-		"value is no number":     {args: "-w NaN", errorSays: `"NaN" is no duration`},
+		"value is bad":           {args: "-w soon", errorSays: `flag -w: "soon" is not a duration`},
+		"value is negative":      {args: "-w -1", errorSays: `"-1" is not a duration`},
+		"value is too large":     {args: "-w 1e300", errorSays: `"1e300" is not a duration`},
+		"value is not a number":     {args: "-w NaN", errorSays: `"NaN" is not a duration`},
 		"help":                   {args: "-n --help", errorSays: flag.ErrHelp.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {

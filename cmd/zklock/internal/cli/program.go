@@ -9,32 +9,33 @@ import (
 	"strings"
 )
 
-// Program is a program with commands, which run with an E. Beside its own ones
-// it has the commands help, completion and version. It is used for one
-// command line, because Common may bind its flags to variables.
+// Program is a program with commands, which run with an E. In addition to Commands, it
+// has the commands help, completion and version. Use a Program for one command line
+// only, because Common may bind its flags to variables.
 type Program[E any] struct {
 	Name     string        // the word that users type
 	Purpose  string        // one line, without a full stop
-	Status   string        // what the exit statuses mean
+	Status   string        // the meaning of the exit statuses
 	Commands []*Command[E] // the help keeps their order
 
-	// Common adds the flags that may stand on either side of the name of a
-	// command. It is called for both sides: what a variable has is its default.
+	// Common adds the flags that may come before or after the name of a command. It is
+	// called once for each side: the present value of a variable is its default.
 	Common func(fs *flag.FlagSet)
 
-	// Values complete the operands and the values of flags which the help
-	// shows by a name in capitals, such as PATH. A FILE needs none.
+	// Values complete the operands and the values of flags that the help shows by a
+	// name in capitals, such as PATH. A FILE needs no entry.
 	Values map[string]Values[E]
 
-	// Print writes what help, completion and version have to say.
+	// Print writes the output of help, completion and version.
 	Print func(e E, text string) error
 
 	root *flag.FlagSet // the common flags
 }
 
-// Values returns what may stand at the cursor and begins with what is there. It
-// may go on, so no blank follows it. What a shell would not take as it is, such
-// as "$(halt)", is left out: values may be named by strangers.
+// Values returns the possible words at the cursor with the given beginning. No blank
+// follows a word, because the word may be incomplete. Words with a special meaning to
+// the shell, such as "$(halt)", are left out, because untrusted clients may have chosen
+// the names.
 type Values[E any] func(ctx context.Context, e E, beginning string) []string
 
 // Command is one command of a program.
@@ -43,28 +44,27 @@ type Command[E any] struct {
 	Purpose string // one line, without a full stop
 	Long    string // paragraphs of at most 80 columns, and examples
 
-	// Usage is the operands, such as "[flags] PATH [--] CMD [ARG...]". The
-	// program's Values complete the ones in capitals. One in small letters,
-	// such as "bash|zsh", is one of these words.
+	// Usage lists the operands, such as "[flags] PATH [--] CMD [ARG...]". The program's
+	// Values complete operands in capitals. An operand in small letters, such as
+	// "bash|zsh", is one of these words.
 	Usage string
 
-	// MinArgs and MaxArgs bound the number of operands; a MaxArgs below 0 is
-	// no bound.
+	// MinArgs and MaxArgs bound the number of operands; a negative MaxArgs means no
+	// upper bound.
 	MinArgs, MaxArgs int
 
-	// FlagsEnd is the number of operands after which all else is an operand,
-	// too, whatever it looks like: 2 for PATH CMD ARG..., so that CMD can have
-	// flags. That operand and what follows it are the command line of another
-	// program. With 0, flags may stand anywhere up to "--".
+	// FlagsEnd is the number of operands after which all further words are operands,
+	// too: 2 for PATH CMD ARG..., so that CMD can have flags. The last of these
+	// operands and all further words are the command line of another program. With 0,
+	// flags may come anywhere before "--".
 	FlagsEnd int
 
-	// Define adds the command's flags, whose values are pointers, and returns
-	// what runs the command once they are parsed. It is also called for the
-	// help alone.
+	// Define adds the command's flags, whose values are pointers, and returns the
+	// Action that runs the command once the flags are parsed. Define is also called for
+	// the help.
 	Define func(fs *flag.FlagSet) Action[E]
 
-	// text is what a command prints that each program has. Its error is a
-	// usage error.
+	// text returns the output of a built-in command. Its error is a usage error.
 	text func(fs *flag.FlagSet, operands []string) (string, error)
 }
 
@@ -79,11 +79,11 @@ func (c *Command[E]) define(fs *flag.FlagSet) Action[E] {
 // Action runs a command.
 type Action[E any] func(ctx context.Context, e E) error
 
-// RunsProgram reports whether the operands of a command have the command line of
-// another program in them.
+// RunsProgram reports whether the operands of a command contain the command line of
+// another program.
 func (c *Command[E]) RunsProgram() bool { return c.FlagsEnd > 0 }
 
-// Call is a command line that was understood.
+// Call is a parsed command line.
 type Call[E any] struct {
 	Command  *Command[E]
 	Operands []string
@@ -117,7 +117,7 @@ func (p *Program[E]) Parse(args []string) (*Call[E], error) {
 	return p.parse(c, l.operands[1:])
 }
 
-// parse reads what follows the name of a command.
+// parse reads the words after the name of a command.
 func (p *Program[E]) parse(c *Command[E], args []string) (*Call[E], error) {
 	fs := newFlagSet(p.Common)
 	action := c.define(fs)
@@ -144,7 +144,7 @@ func (p *Program[E]) parse(c *Command[E], args []string) (*Call[E], error) {
 	return &Call[E]{c, l.operands, action}, nil
 }
 
-// find returns the command of a name.
+// find returns the command with a name.
 func (p *Program[E]) find(name string) (*Command[E], error) {
 	for _, c := range p.all() {
 		if c.Name == name {
@@ -159,7 +159,7 @@ func (p *Program[E]) printing(text string) *Call[E] {
 	return &Call[E]{Command: &Command[E]{}, Run: func(_ context.Context, e E) error { return p.Print(e, text) }}
 }
 
-// moduleVersion returns the version of the module, as the build knows it.
+// moduleVersion returns the version of the module from the build information.
 func moduleVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// scripts are what a shell reads. They ask the program what may stand at the
-// cursor, with the words that are there. PROGRAM stands for its name.
+// scripts are the completion scripts of the shells. A script passes the words of the
+// command line to the program, which returns the possible completions. PROGRAM stands
+// for the program's name.
 //
 //go:embed scripts
 var scripts embed.FS
@@ -28,7 +29,7 @@ func (p *Program[E]) completionCommand() *Command[E] {
 		text: func(_ *flag.FlagSet, operands []string) (string, error) {
 			script, err := scripts.ReadFile("scripts/completion." + operands[0])
 			if err != nil {
-				return "", fmt.Errorf("completion: %q is no shell that is known: bash, zsh or fish", operands[0])
+				return "", fmt.Errorf("completion: unknown shell %q: use bash, zsh or fish", operands[0])
 			}
 			return strings.ReplaceAll(string(script), "PROGRAM", p.Name), nil
 		},

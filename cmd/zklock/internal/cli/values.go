@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Alias gives a flag another name, as a rule a long one.
+// Alias gives a flag another name, usually a long one.
 func Alias(fs *flag.FlagSet, name, other string) {
 	f := fs.Lookup(name)
 	fs.Var(f.Value, other, f.Usage)
 }
 
-// Seconds defines a flag whose value is a duration, or a number of seconds as
-// flock(1) has it. It is not negative.
+// Seconds defines a flag whose value is a duration or, as in flock(1), a number of
+// seconds. The value must not be negative.
 func Seconds(fs *flag.FlagSet, name string, value time.Duration, usage string) *time.Duration {
 	d := value
 	SecondsVar(fs, &d, name, usage)
 	return &d
 }
 
-// SecondsVar is Seconds with a variable, whose present value is the default.
+// SecondsVar is Seconds for a variable, whose present value is the default.
 func SecondsVar(fs *flag.FlagSet, d *time.Duration, name, usage string) {
 	fs.Var((*seconds)(d), name, usage)
 }
@@ -52,13 +52,13 @@ func parseSeconds(s string) (time.Duration, error) {
 		}
 	}
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no duration, such as 90, 0.5 or 1m30s", s)
+		return 0, fmt.Errorf("%q is not a duration, such as 90, 0.5 or 1m30s", s)
 	}
 	return d, nil
 }
 
-// NumberVar defines a flag whose value is a number with bounds. The present
-// value of n is the default.
+// NumberVar defines a flag whose value is a number between bounds. The present value of
+// n is the default.
 func NumberVar(fs *flag.FlagSet, n *int, name string, least, most int, usage string) {
 	fs.Var(&number{n, least, most}, name, usage)
 }
@@ -78,15 +78,14 @@ func (v *number) String() string {
 func (v *number) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < v.least || n > v.most {
-		return fmt.Errorf("%q is no number from %d to %d", s, v.least, v.most)
+		return fmt.Errorf("%q is not a number from %d to %d", s, v.least, v.most)
 	}
 	*v.n = n
 	return nil
 }
 
-// WordVar defines a flag whose value is one of some words. The error of another
-// value calls the value a noun, such as "format". The present value of word is
-// the default.
+// WordVar defines a flag whose value is one of a list of words. The noun, such as
+// "format", names the value in errors. The present value of word is the default.
 func WordVar[T ~string](fs *flag.FlagSet, word *T, name, noun, usage string, words ...T) {
 	fs.Var(&choice[T]{word, noun, words}, name, usage)
 }
@@ -127,9 +126,8 @@ func inWords(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Chooser may be implemented by the value of a flag, so that it is completed.
+// A flag's value that implements Chooser is completed.
 type Chooser interface {
-	// Choices returns words that the value may be. One that ends with "="
-	// goes on.
+	// Choices returns the possible words. A word that ends with "=" is incomplete.
 	Choices() []string
 }

@@ -2,7 +2,7 @@ package columns
 
 import "github.com/gocurator/curator/internal/textwidth"
 
-// Cut returns as much of a text as fits into some columns.
+// Cut returns the beginning of a text that fits into a number of columns.
 func Cut(text string, columns int) string {
 	for i, r := range text {
 		if columns -= textwidth.OfRune(r); columns < 0 {
@@ -12,7 +12,7 @@ func Cut(text string, columns int) string {
 	return text
 }
 
-// Shorten returns a text that fits into some columns. One that was cut ends with
+// Shorten returns a text that fits into a number of columns. A shortened text ends with
 // an ellipsis.
 func Shorten(text string, columns int) string {
 	if textwidth.Of(text) <= columns {

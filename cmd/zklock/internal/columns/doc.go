@@ -1,3 +1,3 @@
-// Package columns writes rows of text in aligned columns. It writes while rows
-// still come: a list of any length takes the memory of one block of rows.
+// Package columns writes rows of text in aligned columns. It writes before all rows are
+// known, so a list of any length needs the memory of only one block of rows.
 package columns

@@ -26,17 +26,16 @@ func Cells(texts ...string) []Cell {
 const (
 	gap   = "  " // between two columns
 	block = 256  // rows that are aligned together
-	empty = "-"  // what an empty cell shows
+	empty = "-"  // the text of an empty cell
 
-	// widest is how wide a cell makes its column. What is wider moves the rest
-	// of its own row, and no other.
+	// widest limits the width of a column. A wider cell only shifts the rest of its
+	// row.
 	widest = 120
 )
 
-// Writer aligns rows. It keeps up to 256 of them, and writes them when there are
-// more. From block to block, columns become wider, and never narrower. A text of
-// more than 120 columns moves the rest of its own row. It is not safe for
-// concurrent use.
+// Writer aligns rows. It buffers up to 256 rows and writes them as a block. From block
+// to block, columns can become wider but never narrower. A text of more than 120
+// columns only shifts the rest of its row. A Writer is not safe for concurrent use.
 type Writer struct {
 	out    *bufio.Writer
 	colour bool
@@ -70,8 +69,8 @@ func (w *Writer) Header(names ...string) error {
 	return w.Row(cells...)
 }
 
-// Row adds a row. An empty text shows as "-". Texts must be printable, in one
-// line. An error is that of an earlier write.
+// Row adds a row. An empty text shows as "-". Texts must be printable and contain no
+// line breaks. Row returns the error of an earlier write.
 func (w *Writer) Row(cells ...Cell) error {
 	for i, cell := range cells {
 		if cell.Text == "" {
@@ -91,7 +90,7 @@ func (w *Writer) Row(cells ...Cell) error {
 	return w.Flush()
 }
 
-// Flush writes the rows that have been added.
+// Flush writes the buffered rows.
 func (w *Writer) Flush() error {
 	for _, row := range w.rows {
 		for i, cell := range row {

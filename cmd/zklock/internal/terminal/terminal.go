@@ -9,8 +9,8 @@ func Is(v any) bool {
 	return ok && f != nil && isTerminal(f)
 }
 
-// Width returns the number of columns of a terminal, or 80 if v is none or does
-// not say.
+// Width returns the number of columns of a terminal, or 80 if v is not a terminal or
+// its width is unknown.
 func Width(v any) int {
 	if f, ok := v.(*os.File); ok && f != nil {
 		if n := width(f); n > 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 func isTerminal(f *os.File) bool {
-	// Only terminals have a foreground process group, but a terminal answers
-	// the question about it only to its own session. Every terminal has a size.
+	// The test is the size, which every terminal has. Only terminals have a foreground
+	// process group, too, but a terminal reports that group only to its own session.
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return err == nil
 }

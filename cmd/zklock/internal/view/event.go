@@ -7,14 +7,14 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// What an operator did to a participant. Where spans have such an event, it has
-// the same name.
+// These are an operator's actions on a participant. If spans have such an event, the
+// name is the same.
 const (
 	Revoked = semconv.EventRevoked
 	Freed   = "freed" // the node was deleted
 )
 
-// Event is the JSON of what was done to a participant.
+// Event is the JSON of an action on a participant.
 type Event struct {
 	Time        time.Time    `json:"time"`
 	Event       string       `json:"event"`
@@ -24,14 +24,14 @@ type Event struct {
 	Waiting     int          `json:"waiters"` // left in the queue
 }
 
-// Sighting is a participant as it was read.
+// Sighting is a participant at the time of a read.
 type Sighting struct {
 	inspect.Participant
 	Recipe inspect.Recipe
 	Holds  bool
 }
 
-// Happened returns the event of what was just done to a participant.
+// Happened returns the event of an action that was just carried out on a participant.
 func (v View) Happened(what string, s Sighting) Event {
 	role := Waiter
 	if s.Holds {

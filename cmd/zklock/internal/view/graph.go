@@ -38,14 +38,14 @@ type Blocked struct {
 	Holder Participant  `json:"holder"`
 }
 
-// Hidden is the JSON of a path whose children may not be listed.
+// Hidden is the JSON of a path whose children the client may not list.
 type Hidden struct {
 	Type string `json:"type"` // "unreadable"
 	Path string `json:"path"`
 }
 
-// Graph returns the JSON lines of a graph: the deadlocks first, then the waits,
-// and then what is not known.
+// Graph returns the JSON lines of a graph: deadlocks first, then waits, and then
+// unreadable paths.
 func (v View) Graph(g inspect.Graph) (lines []any) {
 	for _, d := range g.Deadlocks {
 		lines = append(lines, v.deadlock(d))
@@ -77,8 +77,8 @@ func (v View) deadlock(d inspect.Deadlock) Deadlock {
 	return line
 }
 
-// DeadlockText says who is in a deadlock, and what may make it none. The first
-// line is the title.
+// DeadlockText describes the processes of a deadlock, and the reasons why it may not be
+// one. The first line is the title.
 func (v View) DeadlockText(d inspect.Deadlock) (lines []string) {
 	lines = append(lines, fmt.Sprintf("DEADLOCK of %d processes, for %s", len(d.Processes), v.ageText(d.Since)))
 	name := func(i int) string { return printable.String(d.Processes[i%len(d.Processes)]) }

@@ -24,10 +24,10 @@ type Instance struct {
 	Metadata   map[string]string `json:"metadata,omitempty"`
 	Payload    json.RawMessage   `json:"payload,omitempty"`
 	Disabled   bool              `json:"disabled,omitempty"`
-	Registered *time.Time        `json:"registered,omitempty"` // a time of the instance's clock, if it has a form in JSON
+	Registered *time.Time        `json:"registered,omitempty"` // by the instance's clock
 
 	SameAs  string `json:"same_as,omitempty"` // another instance with the same address and ports
-	Problem string `json:"problem,omitempty"` // why it is no instance
+	Problem string `json:"problem,omitempty"` // why the node is not an instance
 }
 
 // Instance returns the JSON of a node of a registry. The other instance has the
@@ -43,13 +43,14 @@ func (v View) Instance(p inspect.Participant, other string) Instance {
 		session := Session(p.Session)
 		i.Since, i.Session = &p.Since, &session
 	}
-	if at := r.Registered; !at.IsZero() && at.Year() >= 0 && at.Year() <= 9999 { // JSON has no other years
+	if at := r.Registered; !at.IsZero() && at.Year() >= 0 && at.Year() <= 9999 { // JSON allows no other years
 		i.Registered = &at
 	}
 	return i
 }
 
-// problemOf says why a node is no instance, if it is none.
+// problemOf returns the reason why a node is not an instance, or an empty text if it is
+// one.
 func problemOf(p inspect.Participant) string {
 	if p.Unreadable {
 		return "may not be read"
@@ -75,7 +76,7 @@ func (v View) InstanceRow(p inspect.Participant, other string) []columns.Cell {
 	return row
 }
 
-// stateCell shows whether an instance wants to be picked.
+// stateCell shows whether an instance accepts calls.
 func (v View) stateCell(p inspect.Participant, other string) columns.Cell {
 	problem := problemOf(p)
 	switch {

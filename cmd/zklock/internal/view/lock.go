@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// Lock is the JSON of a recipe. A lock that is free has a path only.
+// Lock is the JSON of a recipe. A free lock has only a path.
 type Lock struct {
 	Path   string         `json:"path"`
 	Recipe inspect.Kind   `json:"recipe,omitempty"`
@@ -20,21 +20,20 @@ type Lock struct {
 
 	Holders int  `json:"holders"`
 	Waiters int  `json:"waiters"`
-	Unread  int  `json:"unread,omitempty"` // neither among the holders nor the waiters
+	Unread  int  `json:"unread,omitempty"` // participants that were not read
 	Limit   *int `json:"limit,omitempty"`
 	Items   int  `json:"items,omitempty"`
 
-	// Holder is the first one, and HolderAge the time since its node was
-	// created.
+	// Holder is the first holder, and HolderAge is the time since its node was created.
 	Holder     string     `json:"holder,omitempty"`
 	HolderNode string     `json:"holder_node,omitempty"`
 	HolderAge  *Seconds   `json:"holder_age_seconds,omitempty"`
 	Since      *time.Time `json:"since,omitempty"` // the creation of the first holder's node, or of the first item
 
 	Waited *Seconds `json:"waited_seconds,omitempty"` // how long the first waiter has waited
-	Reason string   `json:"reason,omitempty"`         // why it is unreadable
+	Reason string   `json:"reason,omitempty"`         // why the recipe is unreadable
 
-	// Participants are there if they were asked for.
+	// Participants are present if requested.
 	Participants []Participant `json:"participants,omitempty"`
 }
 
@@ -70,7 +69,7 @@ func (v View) LockHeader() []string {
 	return []string{"PATH", "KIND", "HELD", "WAITING", "HOLDER", "SINCE", "AGE", "WAITED"}
 }
 
-// LockRow returns the row of a recipe in a list of them.
+// LockRow returns the row of a recipe in a list of recipes.
 func (v View) LockRow(r inspect.Recipe) []columns.Cell {
 	since := sinceOf(r)
 	row := []columns.Cell{
@@ -83,7 +82,7 @@ func (v View) LockRow(r inspect.Recipe) []columns.Cell {
 	return row
 }
 
-// heldCell shows how many hold a recipe, and how many could.
+// heldCell shows the number of holders of a recipe, and the limit.
 func heldCell(r inspect.Recipe) columns.Cell {
 	text := strconv.Itoa(len(r.Holders))
 	if isUndecided(r) {
@@ -100,11 +99,12 @@ func heldCell(r inspect.Recipe) columns.Cell {
 	return columns.Cell{Text: text}
 }
 
-// isUndecided reports whether nobody knows who holds a recipe, if anybody does.
+// isUndecided reports whether it is not known who holds a recipe, or whether it is held
+// at all.
 func isUndecided(r inspect.Recipe) bool { return len(r.Holders)+len(r.Waiters) == 0 && r.Unread > 0 }
 
-// waiting shows how many wait: participants, or items of a queue. Participants
-// that were not read are among them, except for registrations.
+// waiting shows the number of waiting participants, or of items in a queue. The number
+// includes participants that were not read, except for registrations.
 func waiting(r inspect.Recipe) string {
 	switch {
 	case r.Kind == inspect.Queue:
@@ -131,23 +131,23 @@ func (v View) holderCell(r inspect.Recipe) columns.Cell {
 	return cell
 }
 
-// isNamed reports whether a node says whose it is, in this library's form or as the
+// isNamed reports whether a node names its owner, in this library's form or as the
 // instance of a service.
 func isNamed(p inspect.Participant) bool {
 	return p.Service != "" || p.Host != "" || p.PID != 0 || p.Instance != nil
 }
 
 // longestName is how many columns of a name a table shows. JSON has the whole name.
-// Nodes may say more of their owners than fits a screen.
+// Nodes may contain names that do not fit a screen.
 const longestName = 60
 
-// name shows what somebody calls himself.
+// name shows a name that an owner has chosen.
 func (v View) name(text string) string {
 	return columns.Shorten(printable.String(text), longestName)
 }
 
-// owner names the owner of a node: "?" and the begin of the data, if the data is
-// in a foreign form.
+// owner names the owner of a node. If the data is in a foreign form, the name is "?"
+// and the beginning of the data.
 func (v View) owner(p inspect.Participant) string {
 	switch {
 	case isNamed(p):

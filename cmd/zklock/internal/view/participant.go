@@ -18,11 +18,11 @@ type Participant struct {
 	Node    string     `json:"node"`
 	Token   int64      `json:"fencing_token"` // the czxid of the node
 	Session string     `json:"session_id"`    // 0x0 if the node is not ephemeral
-	Own     bool       `json:"own,omitempty"` // it is of the user's own session
+	Own     bool       `json:"own,omitempty"` // the node belongs to the user's own session
 	Since   *time.Time `json:"since,omitempty"`
 	Age     *Seconds   `json:"age_seconds,omitempty"` // time since the node was created
 
-	KeptUntil  *time.Time `json:"kept_until,omitempty"` // the lock was released, and stays until then
+	KeptUntil  *time.Time `json:"kept_until,omitempty"` // the lock was released, but the node is kept until then
 	Revoked    bool       `json:"revoked,omitempty"`
 	Unsure     bool       `json:"unsure,omitempty"`
 	Unreadable bool       `json:"unreadable,omitempty"`
@@ -31,7 +31,7 @@ type Participant struct {
 	Service      string            `json:"service,omitempty"`
 	Host         string            `json:"host,omitempty"`
 	PID          int               `json:"pid,omitempty"`
-	WaitingSince *time.Time        `json:"waiting_since,omitempty"` // a time of the owner's clock
+	WaitingSince *time.Time        `json:"waiting_since,omitempty"` // by the owner's clock
 	Trace        map[string]string `json:"trace,omitempty"`
 }
 
@@ -91,10 +91,9 @@ func (v View) ParticipantHeader() []string {
 	return []string{"#", "HOLDER", "PID", "SERVICE", "SINCE", "WAITED", "SESSION", "CZXID", "NODE"}
 }
 
-// ParticipantRows returns the rows of a recipe's participants: the holders,
-// marked with "*", and then the waiters with their turns. Readers that will be
-// let in together share a turn, and so do the nodes of one waiter at a
-// semaphore.
+// ParticipantRows returns the rows of a recipe's participants: the holders, marked with
+// "*", and then the waiters with their turns. Readers that will enter together share a
+// turn, and so do the nodes of one waiter at a semaphore.
 func (v View) ParticipantRows(r inspect.Recipe) (rows [][]columns.Cell) {
 	for _, p := range r.Holders {
 		rows = append(rows, v.participantRow(r, p, "*"))
@@ -146,7 +145,7 @@ func (v View) hostCell(p inspect.Participant) columns.Cell {
 	return v.remark(cell, p)
 }
 
-// remark adds to the name of a participant what is remarkable about it.
+// remark adds remarks to the name of a participant.
 func (v View) remark(cell columns.Cell, p inspect.Participant) columns.Cell {
 	switch {
 	case p.Revoked:
@@ -164,8 +163,8 @@ func pidText(p inspect.Participant) string {
 	return strconv.Itoa(p.PID)
 }
 
-// sessionCell shows a session, and whether it is the user's own. A node without
-// one outlives its owner.
+// sessionCell shows a session, and whether the session is the user's own. A node
+// without a session stays when its owner ends.
 func (v View) sessionCell(p inspect.Participant) columns.Cell {
 	switch {
 	case p.Session == 0 && p.Unreadable:
@@ -187,8 +186,7 @@ func czxidText(czxid int64) string {
 	return "0x" + strconv.FormatInt(czxid, 16)
 }
 
-// Facts returns what there is to know of one participant, as rows of a name and
-// a text.
+// Facts returns everything known about a participant, as rows of a name and a text.
 func (v View) Facts(s Sighting) [][]columns.Cell {
 	role := Waiter
 	if s.Holds {

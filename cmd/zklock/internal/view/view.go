@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// View is what a representation depends on beside the nodes.
+// View has the inputs of a representation other than the nodes.
 type View struct {
-	Now  time.Time      // ages are counted until now
-	Zone *time.Location // the zone of times in tables; nil is UTC
+	Now  time.Time      // the present time, for ages
+	Zone *time.Location // the zone of times in tables; nil means UTC
 	Own  int64          // the user's own session, whose nodes are marked; 0 for none
 }
 
@@ -25,7 +25,7 @@ func SecondsOf(d time.Duration) Seconds {
 	return Seconds(math.Round(d.Seconds()*1000) / 1000)
 }
 
-// age returns for how long a time has been past, or nil if it is not known.
+// age returns the time since a moment, or nil if the moment is not known.
 func (v View) age(since time.Time) *Seconds {
 	if since.IsZero() {
 		return nil
@@ -50,7 +50,7 @@ func (v View) clock(at time.Time) string {
 	return at.Format("2006-01-02 15:04")
 }
 
-// ageText shows for how long a time has been past.
+// ageText shows the time since a moment.
 func (v View) ageText(since time.Time) string {
 	if since.IsZero() {
 		return ""

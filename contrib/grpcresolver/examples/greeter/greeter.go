@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	base    = "/services" // Java Curator's users often have theirs there
+	base    = "/services" // a common base of Java Curator's users
 	service = "greeter"   // the name of the service
 )
 
@@ -24,7 +24,7 @@ type greeter struct {
 	instance *discovery.Registration
 }
 
-// newGreeter starts an instance, and registers it when it listens.
+// newGreeter starts an instance, and registers the instance once it listens.
 func newGreeter(ctx context.Context, servers, name string) (*greeter, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -51,20 +51,20 @@ func newGreeter(ctx context.Context, servers, name string) (*greeter, error) {
 	return g, nil
 }
 
-// kill ends the instance without a word, as if the process had crashed. Its
-// node is there until the client is closed.
+// kill ends the instance without deregistration, as if the process had crashed. The
+// node exists until the client is closed.
 func (g *greeter) kill() {
 	g.server.Stop()
 	g.client.Close()
 }
 
-// desc has one method. A program would have it generated.
+// desc has one method. A real program would use generated code.
 var desc = grpc.ServiceDesc{
 	ServiceName: "example.Greeter", HandlerType: (*any)(nil),
 	Methods: []grpc.MethodDesc{{MethodName: "Greet", Handler: greet}},
 }
 
 // greet answers with the name of the instance.
-func greet(name any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // gRPC says in which order
+func greet(name any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // gRPC prescribes the order
 	return wrapperspb.String(name.(string)), decode(&emptypb.Empty{})
 }

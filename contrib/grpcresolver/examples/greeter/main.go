@@ -1,11 +1,10 @@
-// Greeter is two services: web calls greeter over gRPC, whose instances it
-// finds in ZooKeeper. One instance drains, another one starts, and one is
-// killed meanwhile. No call fails.
+// Greeter is two services: web finds the instances of greeter in ZooKeeper and calls
+// them over gRPC. Meanwhile, one instance drains, another starts, and another is
+// killed. No call fails.
 //
 //	go run ./contrib/grpcresolver/examples/greeter
 //
-// The parts to copy are greeter.go, which registers an instance, and web.go,
-// which calls them.
+// Copy greeter.go, which registers an instance, and web.go, which calls instances.
 //
 // The exit status is 0 if all went as described, and 1 if not.
 package main
@@ -71,7 +70,7 @@ func (s *story) close() {
 }
 
 func (s *story) tell(ctx context.Context) error {
-	fmt.Fprintln(s.out, "Nobody greets yet.")
+	fmt.Fprintln(s.out, "No greeter is registered yet.")
 	fmt.Fprintln(s.out, "  web is told:", s.web.call(ctx))
 	for _, step := range []struct {
 		what string
@@ -106,8 +105,8 @@ func (s *story) start(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// await calls until some calls in a row were answered by these instances, and
-// by all of them.
+// await makes calls until several calls in a row were answered by exactly the wanted
+// instances.
 func (s *story) await(ctx context.Context, want []string) error {
 	const row = 20
 	var answers []string

@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// config has all instances called in turn. A call that an instance has not
-// answered goes to the next one: it is safe to repeat.
+// config makes gRPC call all instances in turn. gRPC repeats a call without an answer
+// at the next instance, because a greeting is safe to repeat.
 const config = `{
 	"loadBalancingConfig": [{"round_robin": {}}],
 	"methodConfig": [{"name": [{"service": "example.Greeter"}], "retryPolicy": {
@@ -40,8 +40,8 @@ func (w *web) call(ctx context.Context) error {
 	return w.conn.Invoke(ctx, "/example.Greeter/Greet", &emptypb.Empty{}, &wrapperspb.StringValue{})
 }
 
-// greet returns who has answered a call. It waits for a greeter if there is
-// none.
+// greet makes a call and returns the name of the greeter that has answered. If there is
+// no greeter, greet waits.
 func (w *web) greet(ctx context.Context) (string, error) {
 	var name wrapperspb.StringValue
 	err := w.conn.Invoke(ctx, "/example.Greeter/Greet", &emptypb.Empty{}, &name, grpc.WaitForReady(true))

@@ -1,3 +1,3 @@
-// Package start has the programs of docs/START.md that find each other: one serves,
-// the other one calls. Both are in test files, because a reader copies them.
+// Package start has the two programs of docs/START.md that find each other: a server
+// and a caller. Both are in test files, because readers copy their text.
 package start
