@@ -52,7 +52,7 @@ func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Loc
 //
 // Lock returns the same error while an earlier run of this Locker continues after it has lost
 // its mutex. Such a run should have stopped. It may overlap with a run of another process, but
-// never with a later run of its own process.
+// never with a later run of the same process.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	if l.leaseOf(key) != nil {
 		return nil, goesOn(key)

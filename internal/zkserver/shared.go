@@ -13,8 +13,8 @@ import (
 // and different options make different servers. Like [Start], Shared skips or
 // fails the test if there is no server.
 //
-// Tests may use the server at the same time, and nobody removes their nodes.
-// Each test needs a path of its own, and a new one for each run with -count.
+// Tests may use the server at the same time, and nobody removes their nodes. Each test
+// needs its own path, and a new one for each run with -count.
 //
 // A test must not stop or pause the server, or change its configuration, while
 // other tests use it: see [Borrow]. If an earlier test has left the server down
@@ -31,11 +31,10 @@ func Shared(tb TB, opts ...Option) *Server {
 // saves a start. A new server is started if no such server is free. Like
 // [Start], Borrow skips or fails the test if there is no server.
 //
-// The test may stop, kill, pause and wipe the server, and need not bring it
-// back: the next test gets a server that serves. Nodes of earlier tests may
-// exist, so each test needs a path of its own, and a new one for each run with
-// -count. A test that changes the configuration, such as the members of an
-// ensemble, must use Start.
+// The test may stop, kill, pause and wipe the server, and need not bring it back: the
+// next test gets a server that serves. Nodes of earlier tests may exist, so each test
+// needs its own path, and a new one for each run with -count. A test that changes the
+// configuration, such as the members of an ensemble, must use Start.
 //
 // The program must call [CloseShared] after the last test.
 func Borrow(tb TB, opts ...Option) *Server {
@@ -199,7 +198,7 @@ func keyOf(size int, opts []Option) (string, error) {
 	c := readOptions(opts)
 	if len(c.sequences) > 0 {
 		// The second test would find a sequence that the first one has used.
-		return "", errors.New("zkserver: WithSequence needs a server of its own: use Start or StartEnsemble")
+		return "", errors.New("zkserver: WithSequence needs a separate server: use Start or StartEnsemble")
 	}
 	distribution := ""
 	for _, name := range []string{envHome, envMaven, envJava} {
