@@ -81,8 +81,8 @@ var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
 // writes that were acknowledged before, and all writes of the session's earlier
 // connections that will ever be applied.
 //
-// A sync at a leader is weaker, because a leader answers the syncs of its own clients
-// at once, like a read. That is too early if the leader has not applied writes yet that
+// A sync at a leader is weaker, because a leader answers its own clients' syncs at
+// once, like a read. That is too early if the leader has not applied writes yet that
 // its followers have acknowledged, or if it is partitioned and the other servers have a
 // new leader. Such a leader does not answer a transaction.
 func passQuorum(ctx context.Context, s *Session) error {

@@ -69,7 +69,7 @@ func (c *custody) on(e event) []act {
 		c.stopAsked = c.stopAsked || asksToStop(e.sig)
 		return []act{{kind: doForward, sig: e.sig}, {kind: doNote, text: fmt.Sprintf("forwarding %v", e.sig)}}
 	case sawRevocation:
-		return []act{{kind: doTerminate}, {kind: doNote, text: fmt.Sprintf("another client asks for %s: sending TERM", c.path)}}
+		return []act{{kind: doTerminate}, {kind: doNote, text: fmt.Sprintf("a client asks for %s: sending TERM", c.path)}}
 	case sawExit:
 		return c.exit()
 	case sawLoss:

@@ -27,7 +27,7 @@ func TestCustody(t *testing.T) {
 		"a signal": {[]event{{kind: sawSignal, sig: syscall.SIGHUP}},
 			[]act{{kind: doForward, sig: syscall.SIGHUP}, {kind: doNote, text: "forwarding hangup"}}},
 		"a revocation": {[]event{{kind: sawRevocation}},
-			[]act{term, {kind: doNote, text: "another client asks for /l: sending TERM"}}},
+			[]act{term, {kind: doNote, text: "a client asks for /l: sending TERM"}}},
 		"a loss":                     {[]event{loss}, []act{timer, term}},
 		"the end of the grace":       {[]event{loss, {kind: sawGraceEnd}}, []act{killed, {kind: doNote, text: "sending KILL"}}},
 		"the command ends":           {[]event{exit}, []act{term, timer}},

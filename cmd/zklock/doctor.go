@@ -20,11 +20,11 @@ var doctorCommand = &command{
 	Purpose: "examine the servers, the session, the clock and the tree",
 	Usage:   "[flags]",
 	Long: `
-The doctor asks each server individually, measures the servers' clock with a node
-that it creates and deletes, and searches the tree for leftovers: nodes that stay
-after a crash, nodes of dead processes of this machine, foreign nodes in queues,
-and empty parents that no server removes. The exit status is 2 if there are
-findings other than hints.
+The doctor asks each server individually, measures the servers' clock with a
+node that it creates and deletes, and searches the tree for leftovers: nodes
+that stay after a crash, nodes of dead processes of this machine, foreign nodes
+in queues, and empty parents that no server removes. The exit status is 2 if
+there are findings other than hints.
 `,
 	Define: func(*flag.FlagSet) action { return runDoctor },
 }

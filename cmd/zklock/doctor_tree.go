@@ -81,7 +81,7 @@ func (x *examination) node(path string) error {
 	}
 	if stat.Cversion > 0 && stat.DataLength == 0 {
 		x.find(finding{
-			Hint: true, What: "empty parent", Path: path, Text: "the node had children; if it is a container, a server deletes it within minutes",
+			Hint: true, What: "empty parent", Path: path, Text: "the node had children; servers delete a container within minutes",
 		})
 	}
 	return nil

@@ -24,14 +24,14 @@ var freeCommand = &command{
 	MinArgs: 1,
 	MaxArgs: 1,
 	Long: `
-This is the last resort: the owner may still be working, and only a fencing token
-stops the owner's writes. The command deletes only the node with this czxid, and
-no later node at the same path. zklock show prints NODE and czxid. The command
-shows what it would delete and asks for confirmation; without a terminal, --yes
-is required. Unless the name of the node is unique, like the names of locks'
-nodes, the command needs the right to create sibling nodes, and uses up a
-sequence number. The exit status is 1 if the node was not deleted because its
-state or your answer forbids it.
+This is the last resort: the owner may still be working, and only a fencing
+token stops the owner's writes. The command deletes only the node with this
+czxid, and no later node at the same path. zklock show prints NODE and czxid.
+The command shows what it would delete and asks for confirmation; without a
+terminal, --yes is required. Unless the name of the node is unique, like the
+names of locks' nodes, the command needs the right to create sibling nodes, and
+uses up a sequence number. The exit status is 1 if the node was not deleted
+because its state or your answer forbids it.
 
   zklock free /jobs/bill/_c_...-lock-0000000012 --czxid 0x3f0001a2b
 `,

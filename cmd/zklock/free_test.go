@@ -73,9 +73,9 @@ func TestFreeRefusesOtherNodes(t *testing.T) {
 		_, err := c.Create(t.Context(), "/config", []byte("precious"))
 		require.NoError(t, err)
 		for args, want := range map[string]string{
-			held + " --czxid 1":                                   "is another one now, with czxid " + czxidOf(t, c, held) + ": nothing was deleted",
-			"/config --czxid " + czxidOf(t, c, "/config"):         "/config is no node of a lock",
-			"/jobs/bill --czxid " + czxidOf(t, c, "/jobs/bill"):   "/jobs/bill is no node of a lock",
+			held + " --czxid 1":                                   "is a different node now, with czxid " + czxidOf(t, c, held) + ": nothing was deleted",
+			"/config --czxid " + czxidOf(t, c, "/config"):         "/config belongs to no lock",
+			"/jobs/bill --czxid " + czxidOf(t, c, "/jobs/bill"):   "/jobs/bill belongs to no lock",
 			"/jobs/bill/" + guid(2) + "lock-0000000007 --czxid 1": "is gone",
 		} {
 			before := s.Tree()
@@ -125,7 +125,7 @@ func TestFreeNeverDeletesAnotherIncarnation(t *testing.T) {
 			hits++
 			after, exists := s.Node(member)
 			require.Equal(t, refused, got.status, got.err)
-			require.Contains(t, got.err, "is another one now")
+			require.Contains(t, got.err, "is a different node now")
 			require.True(t, exists, "request %d", number)
 			require.Equal(t, anew, after, "request %d", number)
 		}
@@ -172,7 +172,7 @@ func TestFreeAtTheEndOfTheNumbers(t *testing.T) {
 		require.NoError(t, s.SetSequence("/up", math.MaxInt32))
 		got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
 		require.Equal(t, result{
-			refused, "", "zklock: /up/web-1: the server does not tell it from another one: nothing was deleted\n",
+			refused, "", "zklock: /up/web-1: the server cannot identify the node: nothing was deleted\n",
 		}, got)
 		require.Len(t, s.Children("/up"), 1)
 	})
@@ -194,7 +194,7 @@ func TestFreeShowsTheNodeThatItDeletes(t *testing.T) {
 		var out bytes.Buffer
 		e := &env{streams: streams{strings.NewReader("y\n"), &out, &out}, settings: defaults(), args: []string{member}}
 		err = e.free(t.Context(), s.client(t), stat.Czxid, "", false)
-		require.ErrorContains(t, err, "is another one now")
+		require.ErrorContains(t, err, "is a different node now")
 		require.Empty(t, out.String(), "it was not asked")
 		require.Equal(t, "10.0.0.8:80", data(t, s, member))
 	})
@@ -307,7 +307,7 @@ func TestRevokeRefusesOtherNodes(t *testing.T) {
 		for _, path := range []string{"/up", "/up/web-1", "/", "/never"} {
 			got := s.zklock(t, "revoke", path)
 			require.Equal(t, refused, got.status, got.err)
-			require.Contains(t, got.err, path+": neither a lock that is held, nor a node of one")
+			require.Contains(t, got.err, path+": neither a held lock nor a node of a lock")
 		}
 		require.Equal(t, badUsage, s.zklock(t, "revoke", "/kazoo").status)
 		require.Equal(t, "10.0.0.7:80", data(t, s, "/up/web-1"))

@@ -123,9 +123,9 @@ func startError(name string, err error) error {
 }
 
 // session returns the status of the newest session, or zero if that session is over.
-// After the next session has begun, session returns that one; the lease has ended by
-// then. session does not wait for a connection, because a signal would be delayed
-// meanwhile.
+// After the next session has begun, the method returns the next session; the lease has
+// ended by then. session does not wait for a connection, because a signal would be
+// delayed meanwhile.
 func (g *guarded) session() framework.SessionStatus {
 	if s := framework.Extend(g.client).Status().Session; s != nil && s.Ended == nil {
 		return *s

@@ -169,7 +169,7 @@ func TestWhatMayNotBeRead(t *testing.T) {
 		require.Zero(t, got.status)
 		require.Regexp(t, "(?m)^/secret +unreadable", got.out)
 		require.Contains(t, got.out, "/lead ")
-		require.Contains(t, s.zklock(t, "graph", "-r").err, "/secret may not be read")
+		require.Contains(t, s.zklock(t, "graph", "-r").err, "/secret cannot be read")
 		require.Equal(t, result{0, "/secret  unreadable: children /secret: zk: not authenticated\n", ""}, s.zklock(t, "show", "/secret"))
 	})
 }

@@ -148,7 +148,7 @@ func TestAGuardThatIsKilledTakesTheCommandWithIt(t *testing.T) {
 	kill(t, onlyChild(t, p.cmd.Process.Pid))
 	l.end()
 	p.finish(ownFailure)
-	require.Equal(t, "zklock: /l: somebody has killed the guard, and the command with it\n", p.stderr.String())
+	require.Equal(t, "zklock: /l: the guard was killed, and the command with it\n", p.stderr.String())
 	require.Empty(t, srv.Children("/l"), "the lock was released")
 
 	l = newLife(t)

@@ -26,10 +26,11 @@ var revokeCommand = &command{
 With the path of a lock, the command asks all holders; with the path of a node,
 it asks the node's owner. Nothing is forced: a holder receives the request if it
 uses WithRevocation, or makeRevocable in Java, and a leader steps down. The
-command does not wait; see zklock wait. The request overwrites the data that name
-the node's owner. The exit status is 1 if there was no holder to ask, or a node
-was already gone. Kazoo's locks have no revocation. Do not revoke a leader latch
-if Java's candidates queue behind it: the next one would not notice its turn.
+command does not wait; see zklock wait. The request overwrites the data that
+name the node's owner. The exit status is 1 if there was no holder to ask, or a
+node was already gone. Kazoo's locks have no revocation. Do not revoke a leader
+latch if Java's candidates queue behind it: the next one would not notice its
+turn.
 
   zklock revoke /jobs/bill && zklock wait -w 60 /jobs/bill
 `,

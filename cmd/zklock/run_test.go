@@ -285,7 +285,7 @@ func TestAGuardThatWasKilledHasAStatus(t *testing.T) {
 		p := r.command()
 		p.guardDied = true
 		p.end(128 + 9)
-		require.Equal(t, "zklock: /l: somebody has killed the guard, and the command with it\n", r.finish(ownFailure).err)
+		require.Equal(t, "zklock: /l: the guard was killed, and the command with it\n", r.finish(ownFailure).err)
 		require.Empty(t, s.Children("/l"))
 	})
 }

@@ -22,10 +22,10 @@ var servicesCommand = &command{
 	MaxArgs: 1,
 	Long: `
 The list has the instances of all services below PATH, by default "/services".
-STATE is "up", "disabled" if an instance does not accept calls, or the problem of
-a node that should be an instance. "as ID" names another instance of the service
-with the same address and ports. SINCE is when the node was created; SESSION is
-the session that owns the node, or "none".
+STATE is "up", "disabled" if an instance does not accept calls, or the problem
+of a node that should be an instance. "as ID" names another instance of the
+service with the same address and ports. SINCE is when the node was created;
+SESSION is the session that owns the node, or "none".
 
   zklock services --codec dubbo-interface /dubbo
 `,

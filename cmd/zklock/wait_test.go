@@ -145,7 +145,7 @@ func TestWaitThatCannotTellHasTheStatusOfAConflict(t *testing.T) {
 		s := newStand(t)
 		handOver(t, s.Server, "/l", 1000)
 		require.Equal(t, result{
-			5, "", "zklock: /l may be held: all who were listed had gone before they could be read\n",
+			5, "", "zklock: /l may be held: all listed contenders had left before they could be read\n",
 		}, s.zklock(t, "wait", "-n", "-E", "5", "/l"))
 	})
 }

@@ -208,7 +208,7 @@ func TestTokenThatIsNotPositiveIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := newDatabase(t)
 			for _, token := range []int64{0, -1} {
-				require.ErrorContains(t, write(db, held(token), "unfenced"), "is no fencing token")
+				require.ErrorContains(t, write(db, held(token), "unfenced"), "is not a fencing token")
 			}
 			require.Empty(t, value(t, db))
 			require.NoError(t, write(db, held(math.MaxInt64), "last"))

@@ -50,9 +50,9 @@ func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Loc
 // gocron calls Lock before each run of a job. Lock does not wait: if another scheduler has
 // the mutex, the error matches locks.ErrNotAcquired, and gocron skips the run.
 //
-// Lock returns the same error while an earlier run of this Locker continues after it has lost
-// its mutex. Such a run should have stopped. It may overlap with a run of another process, but
-// never with a later run of its own process.
+// Lock returns the same error while an earlier run of this Locker continues without its mutex,
+// which was lost. Such a run should have stopped. It may overlap with a run of another
+// process, but never with a later run of the same process.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	if l.leaseOf(key) != nil {
 		return nil, goesOn(key)

@@ -23,12 +23,12 @@ func TestTargetsThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		b := w.builder(grpcresolver.WithClient("none", nil), grpcresolver.WithCodec("nil", nil))
 		for target, problem := range map[string]string{
-			"zookeeper:orders":                     "must have the form",
+			"zookeeper:orders":                     "the form must be",
 			"zookeeper:///":                        "empty element",
 			"zookeeper:///services/":               "empty element",
 			"zookeeper:///services//orders":        "empty element",
-			"zookeeper://me@/services/orders":      "must have the form",
-			"zookeeper:///services/orders#a":       "must have the form",
+			"zookeeper://me@/services/orders":      "the form must be",
+			"zookeeper:///services/orders#a":       "the form must be",
 			"zookeeper:///services/..":             "..",
 			"zookeeper://zk1:2181/services/orders": `no client "zk1:2181"`,
 			"zookeeper://none/services/orders":     "client",

@@ -204,7 +204,7 @@ func TestInfosThatCannotBeUsed(t *testing.T) {
 		}
 		require.Error(t, r.Deregister(nil))
 		err := r.WithLocalIP(utils.UNKNOWN_IP_ADDR).Register(infoOf(":9999"))
-		require.ErrorContains(t, err, "this machine has no address that others know")
+		require.ErrorContains(t, err, "this machine has no address that other machines can dial")
 		require.ErrorIs(t, hertz.NewRegistry(nil).Register(infoOf("10.0.0.7:9999")), zk.ErrBadArguments)
 	})
 }

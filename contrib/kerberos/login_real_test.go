@@ -301,7 +301,7 @@ func TestCredentialCache(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 	<-ends
-	refused("has ended at")
+	refused("expired at")
 	k.run("kinit", "-k", "-t", alice, "alice")
 	authenticate(t, mechanism, server)
 	k.run("kinit", "-k", "-t", bob, "bob")

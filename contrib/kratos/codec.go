@@ -29,7 +29,7 @@ func (codec) Encode(i discovery.Instance) (string, []byte, error) {
 	return i.ID, i.Payload, nil
 }
 
-// Like kratos's watcher, Decode refuses data with the name of another service: kratos's
+// Like kratos's watcher, Decode refuses data with a different service name: kratos's
 // clients make TLS verify the name in the data.
 func (codec) Decode(service, name string, data []byte) (discovery.Instance, error) {
 	if len(data) == 0 {

@@ -10,10 +10,10 @@
 //
 // The client is a framework.Client. Close it after the apps and the connections.
 //
-// Paths and data are the same as those of kratos's own registry on ZooKeeper, byte by
-// byte: /microservices/NAME/ID, with the JSON of a registry.ServiceInstance.
-// Processes with either registry find each other, and a fleet can change from one
-// to the other process by process.
+// Paths and data are the same as in kratos's own registry on ZooKeeper, byte by byte:
+// /microservices/NAME/ID, with the JSON of a registry.ServiceInstance. Processes with
+// either registry find each other, and a fleet can change from one to the other process
+// by process.
 //
 // # What differs from kratos's own
 //

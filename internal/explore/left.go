@@ -35,7 +35,7 @@ func (w *World) checkSessions() {
 	open := w.openSessions()
 	left := slices.DeleteFunc(w.ahead().Sessions(), func(s zktest.SessionInfo) bool { return slices.Contains(open, s.ID) })
 	if len(left) > 0 {
-		w.Fail("at the end there are %d sessions of nobody", len(left))
+		w.Fail("at the end %d sessions belong to no client", len(left))
 	}
 }
 

@@ -45,7 +45,7 @@ func TestMishaps(t *testing.T) {
 		want string
 		s    Scenario
 	}{
-		{"a panic", "the process that plays has ended", alone(func(*World, *Actor) { panic("by the scenario") })},
+		{"a panic", "the worker process has ended", alone(func(*World, *Actor) { panic("by the scenario") })},
 		{"a goroutine is left", "blocked goroutines remain", alone(func(*World, *Actor) {
 			go func() { select {} }()
 		})},
@@ -74,7 +74,7 @@ func TestMishaps(t *testing.T) {
 			w.Ensemble(3)
 			w.Actor("A", func(a *Actor) { _, _, _, _ = a.Client().ExistsW(context.Background(), "/nobody") })
 		}},
-		{"a session is left at a member", "1 sessions of nobody", func(w *World) {
+		{"a session is left at a member", "1 sessions belong to no client", func(w *World) {
 			w.Ensemble(3)
 			w.Actor("A", func(a *Actor) { leaveASession(t, w) })
 		}},
@@ -126,7 +126,7 @@ func TestARunWithoutAnEnd(t *testing.T) {
 	defer c.close()
 	r := c.playOne(nil)
 	story := strings.Join(r.Story, "\n")
-	require.Contains(t, story, "the run does not come to an end")
+	require.Contains(t, story, "the run does not end")
 	require.Contains(t, story, "TestARunWithoutAnEnd")
 }
 

@@ -130,7 +130,7 @@ func TestHistoryOfNothingIsNoProof(t *testing.T) {
 	open := step{asked: histories.Add(1), open: true}
 	for name, steps := range map[string][]step{"no call": nil, "no answer": {open, open}} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorContains(t, play(steps).Check(histories.Value[int64](0)), "none was told anything")
+			require.ErrorContains(t, play(steps).Check(histories.Value[int64](0)), "has an answer")
 		})
 	}
 }

@@ -104,7 +104,7 @@ func StopsWithinTheMargin(t *testing.T, seeds *Seeds, capacity int, contend Cont
 			cancel()
 			all.Wait()
 			require.Positive(t, r.works, "nobody has worked")
-			require.Empty(t, r.wrong, "work began beside that of another")
+			require.Empty(t, r.wrong, "two holders worked at the same time")
 		})
 	})
 }

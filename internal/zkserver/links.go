@@ -83,9 +83,9 @@ func (l *links) close() {
 	l.relays.Wait()
 }
 
-// Partition cuts the network between the given servers and all others of the
-// ensemble. Among themselves they stay connected, unless an earlier call has
-// cut them apart: a further call only adds cuts. [Ensemble.Heal] ends them.
+// Partition cuts the network between the given servers and all others of the ensemble.
+// The given servers stay connected to each other, unless an earlier call has cut them
+// apart: a further call only adds cuts. [Ensemble.Heal] ends all cuts.
 //
 // From then on no data passes in either direction, and no server is told.
 // Existing connections stay up but are silent, as behind a packet filter. New

@@ -83,8 +83,8 @@ func WithInitLimit(ticks int) Option {
 	return func(c *config) { c.initLimit = ticks }
 }
 
-// WithSyncLimit sets how many ticks the servers of an ensemble put up with each
-// other's silence:
+// WithSyncLimit sets how many ticks the servers of an ensemble tolerate silence of
+// their peers:
 //
 //   - A follower that does not hear from its leader for that long gives it up,
 //     and drops its clients.

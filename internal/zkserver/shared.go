@@ -13,8 +13,8 @@ import (
 // and different options make different servers. Like [Start], Shared skips or
 // fails the test if there is no server.
 //
-// Tests may use the server at the same time, and nobody removes their nodes.
-// Each test needs a path of its own, and a new one for each run with -count.
+// Tests may use the server at the same time, and their nodes are never removed. Each
+// test needs its own path, and a new one for each run with -count.
 //
 // A test must not stop or pause the server, or change its configuration, while
 // other tests use it: see [Borrow]. If an earlier test has left the server down
@@ -31,11 +31,10 @@ func Shared(tb TB, opts ...Option) *Server {
 // saves a start. A new server is started if no such server is free. Like
 // [Start], Borrow skips or fails the test if there is no server.
 //
-// The test may stop, kill, pause and wipe the server, and need not bring it
-// back: the next test gets a server that serves. Nodes of earlier tests may
-// exist, so each test needs a path of its own, and a new one for each run with
-// -count. A test that changes the configuration, such as the members of an
-// ensemble, must use Start.
+// The test may stop, kill, pause and wipe the server, and need not bring it back: the
+// next test gets a server that serves. Nodes of earlier tests may exist, so each test
+// needs its own path, and a new one for each run with -count. A test that changes the
+// configuration, such as the members of an ensemble, must use Start.
 //
 // The program must call [CloseShared] after the last test.
 func Borrow(tb TB, opts ...Option) *Server {
@@ -66,7 +65,8 @@ func CloseShared() error { return sharing.close() }
 
 var sharing pool
 
-// pool holds servers that tests share. The keys say the size and the options.
+// pool holds servers that tests share. Its keys consist of the size and the options of
+// an ensemble.
 type pool struct {
 	mu     sync.Mutex
 	forAll map[string]*sharedEnsemble
@@ -115,8 +115,8 @@ func (p *pool) sharedFor(key string) *sharedEnsemble {
 }
 
 // borrow returns an idle ensemble, or starts one. The size is 0 for a standalone
-// server. One that cannot be brought
-// back, because a test has closed it or its port is taken, is closed.
+// server. borrow closes an idle ensemble that cannot be brought back, because a test
+// has closed it or its port is taken.
 func (p *pool) borrow(tb TB, size int, opts []Option) *Ensemble {
 	tb.Helper()
 	key, err := keyOf(size, opts)
@@ -167,7 +167,7 @@ func (p *pool) giveBack(key string, e *Ensemble) {
 	p.idle[key] = append(p.idle[key], e)
 }
 
-// start starts an ensemble that close closes.
+// start starts an ensemble, which the method close will close.
 func (p *pool) start(size int, opts []Option) (*Ensemble, error) {
 	e, err := run(opts, size, newMembers)
 	if err != nil {
@@ -199,7 +199,7 @@ func keyOf(size int, opts []Option) (string, error) {
 	c := readOptions(opts)
 	if len(c.sequences) > 0 {
 		// The second test would find a sequence that the first one has used.
-		return "", errors.New("zkserver: WithSequence needs a server of its own: use Start or StartEnsemble")
+		return "", errors.New("zkserver: WithSequence needs a separate server: use Start or StartEnsemble")
 	}
 	distribution := ""
 	for _, name := range []string{envHome, envMaven, envJava} {

@@ -11,11 +11,11 @@ import (
 // certificate for the servers, valid for 127.0.0.1, ::1 and localhost, and one
 // for clients; see [Server.ClientTLS].
 //
-// The argument auth says what the servers demand of clients. ZooKeeper supports
-// three values: tls.RequireAndVerifyClientCert, which is its own default,
-// tls.VerifyClientCertIfGiven and tls.NoClientCert. Any other value is an
-// error. A client that has presented its certificate has the certificate's
-// subject as its identity in the scheme x509.
+// The argument auth sets the servers' demand for client certificates. ZooKeeper
+// supports three values: tls.RequireAndVerifyClientCert, which is its own default,
+// tls.VerifyClientCertIfGiven and tls.NoClientCert. Any other value is an error. A
+// client that has presented its certificate has the certificate's subject as its
+// identity in the scheme x509.
 func WithTLS(auth tls.ClientAuthType) Option {
 	return func(c *config) { c.tlsAuth = &auth }
 }
@@ -62,9 +62,8 @@ func (s *Server) ClientTLS() *tls.Config {
 	return s.config.certificates.client()
 }
 
-// checkTLS makes sure that the TLS port answers with our certificate. A
-// standalone server opens that port only after the other one, which serves by
-// then.
+// checkTLS makes sure that the TLS port answers with this server's certificate. A
+// standalone server opens that port only after the other one, which serves by then.
 func (s *Server) checkTLS(ctx context.Context) error {
 	if s.member.secure == 0 {
 		return nil

@@ -56,11 +56,11 @@ func format(p map[string]string) string {
 	return b.String()
 }
 
-// jvmArgs returns the arguments of java. They make for a quick start: no server
-// runs long enough to repay an optimising compiler, a concurrent collector, or a
-// large heap, and few methods are called often enough to repay any compiler. So a
-// method is compiled after five times as many calls as by default. The counters
-// for jstat, which nobody reads, would take a seventh of a start.
+// jvmArgs returns the arguments of java. They make for a quick start: no server runs
+// long enough to repay an optimising compiler, a concurrent collector, or a large heap,
+// and few methods are called often enough to repay any compiler. So a method is
+// compiled after five times as many calls as by default. The unused counters for jstat
+// would take a seventh of a start.
 func jvmArgs(c config, classPath []string, files layout) []string {
 	args := []string{
 		"-Xms64m",
@@ -74,9 +74,9 @@ func jvmArgs(c config, classPath []string, files layout) []string {
 		"-Dzookeeper.jmx.log4j.disable=true",
 		"-Dlog4j.configuration=" + fileURL(files.log4j()),
 		"-Dlogback.configurationFile=" + fileURL(files.logback()),
-		// Servers repeat their votes to a silent peer at growing intervals, by
-		// default up to a minute. A server that is restarted late would wait
-		// that long for the others.
+		// Servers repeat their votes to a silent peer at growing intervals, by default
+		// up to a minute. A server that is restarted late would wait that long for its
+		// peers.
 		"-Dzookeeper.fastleader.maxNotificationInterval=500",
 		"-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",

@@ -1,5 +1,5 @@
-// Package znode joins and splits the paths of nodes, and makes names that nobody
-// else has. It does not check paths.
+// Package znode joins and splits the paths of nodes, and makes unique names. It does
+// not check paths.
 package znode
 
 import (

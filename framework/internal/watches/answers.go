@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 )
 
-// answered notes the server's answer to addWatch. It comes in order with the
-// events. It reports whether the watch must be asked for again.
+// answered records the server's answer to addWatch, which arrives in order with the
+// events. It reports whether the client must ask for the watch again.
 func (p *Persistent) answered(w *persistentWatch, connection uint64, recursive bool, code int32) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -23,7 +23,7 @@ func (p *Persistent) answered(w *persistentWatch, connection uint64, recursive b
 	w.asked--
 	if code != proto.CodeOK {
 		again = p.refusedLocked(w, recursive, code)
-		w.tell() // nobody waits for the pause
+		w.tell() // readers need not wait for the pause
 		return again
 	}
 	w.armed, w.armedRecursive, w.trouble = true, w.armedRecursive || recursive, nil
@@ -41,20 +41,20 @@ func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool
 	return p.byPath[w.path] == w && p.connection == connection
 }
 
-// refusedLocked ends a watch that the server will not set. A recursive watch that is
-// refused ends the readers that asked for it; the others go on with a watch of the node
-// alone. So does a standard watch that rides on it, if the server has the watch of the
-// node. If the server only has too much to do now, a watch without readers ends.
-// refusedLocked reports whether the client must ask for a watch again: for the watch of
-// the node, or for the same watch later.
+// refusedLocked ends a watch that the server refuses to set. After the refusal of a
+// recursive watch, the readers that asked for recursion end; the other readers continue
+// with a watch of the node alone, and so does a standard watch carried by the
+// persistent one, if the server has the watch of the node. If the server is only too
+// busy, a watch without readers ends. refusedLocked reports whether the client must ask
+// for a watch again: for the watch of the node, or for the same watch later.
 func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int32) (again bool) {
 	later, err := p.session.owner.Judge(code)
 	switch {
-	case w.armedRecursive || w.armed && !recursive: // the server has it since an earlier request
+	case w.armedRecursive || w.armed && !recursive: // the server already has the watch from an earlier request
 		return false
-	case later && len(w.readers) == 0: // a standard watch on its path does without
+	case later && len(w.readers) == 0: // a standard watch on the path does not need it
 		switch {
-		case w.armed: // the one of the node alone is there
+		case w.armed: // the server has the watch of the node alone
 			p.endRecursiveLocked(w, err)
 		case w.asked == 0:
 			p.endLocked(w, err)
@@ -63,7 +63,7 @@ func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int3
 	case later:
 		w.troubledLocked(err)
 		return true
-	case w.recursive && !recursive: // the answer to the request behind this one decides
+	case w.recursive && !recursive: // the answer to the next request decides
 		return false
 	case recursive && (w.armed || w.hasReadersOfNode()):
 		p.endRecursiveLocked(w, err)
@@ -75,7 +75,7 @@ func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int3
 	}
 }
 
-// troubledLocked notes why the watch is not set yet, for waiting readers.
+// troubledLocked records why the watch is not set yet, for waiting readers.
 func (w *persistentWatch) troubledLocked(err error) {
 	w.trouble = err
 	for r := range w.readers {
@@ -83,8 +83,9 @@ func (w *persistentWatch) troubledLocked(err error) {
 	}
 }
 
-// lost notes that the connection has ended with a request for the watch. The next
-// connection sets it. Until then, its readers know why it is not there.
+// lost records that the connection has ended with a request for the watch under way.
+// The next connection sets the watch. Until then, its readers can see the reason for
+// the delay.
 func (p *Persistent) lost(w *persistentWatch, connection uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +94,7 @@ func (p *Persistent) lost(w *persistentWatch, connection uint64) {
 	}
 }
 
-// hasReadersOfNode reports whether a reader did not ask for a recursive watch.
+// hasReadersOfNode reports whether there are readers that did not ask for recursion.
 func (w *persistentWatch) hasReadersOfNode() bool {
 	for r := range w.readers {
 		if !r.recursive {
@@ -103,7 +104,7 @@ func (w *persistentWatch) hasReadersOfNode() bool {
 	return false
 }
 
-// endRecursiveLocked ends the readers that asked for a recursive watch.
+// endRecursiveLocked ends the readers that asked for recursion.
 func (p *Persistent) endRecursiveLocked(w *persistentWatch, err error) {
 	if w.recursive {
 		w.recursive = false
@@ -125,7 +126,7 @@ func (p *Persistent) endLocked(w *persistentWatch, err error) {
 	}
 }
 
-// removeLeftLocked takes back what was left to a watch that has ended.
+// removeLeftLocked removes a standard watch whose removal was left to the ended watch.
 func (p *Persistent) removeLeftLocked(w *persistentWatch) {
 	for _, table := range []transport.Table{transport.Data, transport.Children} {
 		key := transport.Watch{Path: w.path, Table: table}
@@ -135,7 +136,7 @@ func (p *Persistent) removeLeftLocked(w *persistentWatch) {
 	}
 }
 
-// busyPause is how long a server that has too much to do is left alone.
+// busyPause is the pause before the next request to a server that is too busy.
 const busyPause = 100 * time.Millisecond
 
 func (p *Persistent) setLater(ctx context.Context, w *persistentWatch, connection uint64) {

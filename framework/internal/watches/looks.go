@@ -16,37 +16,35 @@ import (
 
 // A server may drop a standard watch silently. ZooKeeper 3.8.4, 3.9.2 and later, and other
 // servers with the fix of CVE-2024-23944, send the event of a change only to clients that may
-// read the node at that moment. For all other clients the event is lost, and the watch with
-// it. Even if the client may read the node a second later, no change of the node causes an
-// event from then on, not even its deletion.
+// read the node at that moment. All other clients lose the event and the watch. Even if the
+// client may read the node a second later, no change of the node causes an event from then
+// on, not even its deletion.
 //
 // So a session periodically sends setWatches for the watches that it has had for a while, as
 // after a reconnect. The server at once sends events of nodes that have changed since the
-// watch was set, whoever may read the nodes, and sets the other watches again. One request
-// covers many watches.
+// watch was set, even to clients that may not read the nodes, and sets the other watches
+// again. One request covers many watches.
 //
-// The requests tell of no change that a waiter has seen already, because each
-// watch is as of a transaction. At first that is the transaction of the read
-// that has set the watch, and later the newest look's. All watches that have
-// been looked at have the same one. A watch that is looked at for the first
-// time costs a request, unless others are as of the same transaction.
+// The requests cause no events for changes that a waiter has already seen, because each
+// watch is as of a transaction. Initially, that is the transaction of the read that has
+// set the watch; later, it is the transaction of the newest look, which is the same for
+// all watches of the look. The first look at a watch costs a separate request, unless
+// other watches are as of the same transaction.
 
-// A look follows such a pause after the one before, at random, so that many
-// clients which were started together do not look together. It is about the
-// watches that were there at the look before. So a change that was not told is
-// noticed after twice the longest pause at the latest, and nothing is asked
-// about a watch that is younger than the shortest.
+// The pauses between looks are random, so that clients which were started together do
+// not look at the same time. A look covers the watches that existed at the previous
+// look. So the client notices an unreported change after at most twice the longest
+// pause, and does not ask about watches that are younger than the shortest pause.
 //
-// Less would be paid by locks that are held for a minute or two. More would be
-// at the expense of those whose node is deleted without a word: until they
-// notice, they hold the lock together with the next.
+// Shorter pauses would cost requests for locks that are held for a minute or two. With
+// longer pauses, a holder whose node was silently deleted would overlap longer with the
+// next holder.
 const (
 	shortestLookPause = 2 * time.Minute
 	longestLookPause  = 150 * time.Second
 )
 
-// LookAgain looks at the session's watches from time to time until the session
-// ends.
+// LookAgain periodically checks the session's watches until the session ends.
 func (ws *Session) LookAgain() {
 	for {
 		pause := time.NewTimer(shortestLookPause + random.Duration(longestLookPause-shortestLookPause))
@@ -60,14 +58,14 @@ func (ws *Session) LookAgain() {
 	}
 }
 
-// look looks once, and returns when the server has answered. Watches that it
-// does not answer for, or refuses to set again, are left to the next look. So are
-// those on the path of a persistent watch, for as long as there is one: a server
-// before 3.9 would set the standard watch in its place.
+// look checks the watches once, and returns when the server has answered. Watches for
+// which the server does not answer, or which it refuses to set again, are left to the
+// next look. So are watches on the path of a persistent watch, which a server before
+// 3.9 would replace by the standard watch.
 //
-// A look never makes a watch newer than the look itself. What a watch becomes as
-// of is the newest answer from before the look: nothing has happened to the
-// node between that and the answer, or there would have been an event.
+// After a look, a watch is as of the newest answer from before the look, and never
+// newer: if the node had changed between that answer and the look's answer, there would
+// have been an event.
 func (ws *Session) look() {
 	now := ws.link.LastZxid()
 	for some := range slices.Chunk(ws.due(), transport.PipelineDepth) {
@@ -75,8 +73,8 @@ func (ws *Session) look() {
 	}
 }
 
-// due returns the watches that were there at the look before, in groups that the
-// server is asked about together.
+// due returns the watches that existed at the previous look, in groups for one request
+// each.
 func (ws *Session) due() [][]*Watch {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -106,9 +104,9 @@ func (ws *Session) ask(groups [][]*Watch, now int64) {
 	ws.lookingSince = math.MaxInt64
 }
 
-// send sends the requests about groups of watches. It returns the watches that
-// it has asked about, with the calls of each group: some have ended since they
-// were due, and some ride on a persistent watch now.
+// send sends the requests about groups of watches. It returns the watches in these
+// requests, with the calls of each group; it omits watches that have ended since, or
+// that a persistent watch carries now.
 func (ws *Session) send(groups [][]*Watch) (asked [][]*Watch, calls [][]*transport.Call) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -141,7 +139,7 @@ func answersTo(calls []*transport.Call) (ok bool) {
 	return ok
 }
 
-// looked notes that the server has been asked about watches.
+// looked records that the server was asked about watches.
 func (ws *Session) looked(group []*Watch, now int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -152,12 +150,12 @@ func (ws *Session) looked(group []*Watch, now int64) {
 	}
 }
 
-// Restore passes the watches that the server should have to set, on a new
-// connection. Nothing is withdrawn meanwhile.
+// On a new connection, Restore passes the watches that the server should have to set.
+// No watch is withdrawn meanwhile.
 //
-// A handshake may end when its session is over, and even when the next one is
-// connected: the goroutine that reads the answer may get no processor before.
-// The persistent watches are the next session's by then.
+// A handshake may finish after its session is over, and even after the next session is
+// connected, if the goroutine that reads the answer gets no processor before. The
+// persistent watches then belong to the next session.
 func (ws *Session) Restore(set func([]transport.SetWatch)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -174,16 +172,16 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 	set(append(all, ws.persistent.restoreLocked()...))
 }
 
-// NotSet is called when the server has not set watches again on a new connection:
-// it has refused that, or the connection has ended before the answer. The watches
-// end without an event of the server, and their waiters read again. So a server
-// that hangs up on the request, whatever the reason, is asked once for each
-// connection that holds, and not for ever.
+// NotSet is called when the server has not set watches again on a new connection,
+// because of a refusal or the end of the connection. The watches end without an event
+// from the server, and their waiters read again. So if a server hangs up on the request
+// for any reason, the client sends the request once for each stable connection, and not
+// for ever.
 func (ws *Session) NotSet() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.owner.Context.Err() != nil {
-		return // they end for that reason
+		return // the watches end with the session
 	}
 	for _, w := range ws.shared {
 		if w.isAnew {
@@ -192,8 +190,8 @@ func (ws *Session) NotSet() {
 	}
 }
 
-// bySetting is the order in which watches are set again. It is the same each time, so
-// that a test can play what follows from it again.
+// bySetting is the order in which watches are set again. It is deterministic, so that
+// tests are repeatable.
 func bySetting(a, b transport.SetWatch) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Table, b.Table))
 }

@@ -9,37 +9,36 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// Persistent has the persistent watches of a client: at most one for each path,
-// however many readers share it. They outlive sessions: every new connection
-// sets them again.
+// Persistent has the persistent watches of a client: at most one for each path, however
+// many readers share it. They survive sessions: every new connection sets them again.
 //
-// Servers before 3.9 keep one mode for each path and connection. A standard
-// watch that is set takes the place of a persistent one, which then fires once
-// (ZOOKEEPER-4466). Removing the standard watch takes half of a persistent one
-// away (ZOOKEEPER-4471), and a persistent one cannot be removed without the
-// standard one (ZOOKEEPER-4472). These rules make that harmless, and need not
-// know the server's version:
+// Servers before 3.9 keep one mode for each path and connection. A new standard watch
+// replaces a persistent one, which then fires only once (ZOOKEEPER-4466). Removing the
+// standard watch removes half of a persistent one (ZOOKEEPER-4471), and a persistent
+// watch cannot be removed without the standard one (ZOOKEEPER-4472). These rules make
+// that harmless with any version of the server:
 //
-//   - Where there is a persistent watch, a read sets no standard one: the standard
-//     watch gets the events of the persistent one. See Read.carrier. The read waits
-//     for the answer about one that the server was asked for, and for no pause.
-//   - A persistent watch is set behind every standard one that is on its way to
-//     the same path, and takes its place.
-//   - A standard watch on the path of a persistent one is not removed, unless
-//     the server refuses the persistent one.
-//   - A persistent watch is removed with all others on its path, and only when
-//     neither a reader nor a standard watch needs it.
-//   - Of the two persistent modes, a path has one. It becomes recursive when the
-//     first reader asks for that, and stays so. Readers that are not recursive
-//     are told of the children by the children's own events.
+//   - If a path has a persistent watch, a read sets no standard watch: the standard
+//     watch gets the events of the persistent one. See Read.carrier. If a request for
+//     the persistent watch is under way, the read waits for the answer, but not for a
+//     pause.
+//   - A persistent watch is set after every pending standard watch on the same path,
+//     and replaces it.
+//   - A standard watch on the path of a persistent one is not removed, unless the
+//     server refuses the persistent watch.
+//   - A persistent watch is removed together with all watches on its path, and only
+//     when neither a reader nor a standard watch needs it.
+//   - A path has only one of the two persistent modes. It becomes recursive when the
+//     first reader asks for recursion, and stays recursive. Readers without recursion
+//     then learn about children from the children's own events.
 type Persistent struct {
 	// mu protects the following fields, the fields of every persistentWatch and
 	// Reader, and the watches of every session.
 	mu         sync.Mutex
-	session    *Session                    // the newest session's
+	session    *Session                    // the watches of the newest session
 	connection uint64                      // how often a connection was established, or a session begun
-	byPath     map[string]*persistentWatch // forgetLocked removes a watch that nobody needs, or the server refuses
-	recursive  int                         // how many of them are recursive
+	byPath     map[string]*persistentWatch // forgetLocked removes an unused or refused watch
+	recursive  int                         // the number of recursive watches
 }
 
 // persistentWatch is one persistent watch on the server, with its readers. The
@@ -49,13 +48,13 @@ type persistentWatch struct {
 	readers   map[*Reader]struct{}
 	recursive bool // what the server was asked for, or will be
 
-	// The server of this connection has confirmed the watch, and has confirmed
-	// it as a recursive one. The second may come later.
+	// The server of this connection has confirmed the watch, and has confirmed it as
+	// recursive, perhaps later.
 	armed, armedRecursive bool
 
 	trouble error         // why the server has not set the watch yet, or nil
 	asked   int           // requests for the watch that are unanswered on this connection
-	waiting bool          // a standard watch is being set, and this watch follows it
+	waiting bool          // a standard watch is being set first, and this watch will follow
 	left    bool          // the server may have a standard watch without waiters
 	changed chan struct{} // closed when the server has answered, or the watch has ended, and then replaced
 }
@@ -65,9 +64,9 @@ func NewPersistent() *Persistent {
 	return &Persistent{byPath: map[string]*persistentWatch{}}
 }
 
-// Open adds a reader to the watch of its path. It must be closed. The first
-// event is a Reset, and says that the server has the watch. Open asks for nothing
-// in a later session than the caller's.
+// Open adds a reader to the watch of its path. The caller must close the reader. The
+// first event is a Reset, which means that the server has set the watch. Open makes no
+// request in a session later than the caller's.
 func (p *Persistent) Open(session *Session, path string, recursive bool) (*Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,12 +106,12 @@ func (w *persistentWatch) serves(r *Reader) bool {
 	return w.armedRecursive || w.armed && !r.recursive
 }
 
-// isComing reports whether a read is not to overtake the watch: the server was
-// asked for it, or will be as soon as another read is answered.
+// isComing reports whether a read must not overtake the watch: the client has asked the
+// server for the watch, or will do so as soon as another read is answered.
 func (w *persistentWatch) isComing() bool { return !w.armed && (w.asked > 0 || w.waiting) }
 
-// setLocked has the server set the watch, now or when no standard watch on the
-// same path is on its way. Without a connection, the next one will.
+// setLocked makes the server set the watch, now or when no standard watch on the same
+// path is pending. Without a connection, the next connection sets the watch.
 func (p *Persistent) setLocked(w *persistentWatch) {
 	if w.waiting = p.session.settingLocked(w.path); w.waiting || p.session == nil {
 		return
@@ -120,8 +119,7 @@ func (p *Persistent) setLocked(w *persistentWatch) {
 	p.session.link.AddWatch(p.requestLocked(w))
 }
 
-// standardSettledLocked is called when a standard watch is no longer on its
-// way.
+// standardSettledLocked is called when a standard watch is no longer pending.
 func (p *Persistent) standardSettledLocked(path string) {
 	if w := p.byPath[path]; w != nil && w.waiting {
 		p.setLocked(w)
@@ -145,9 +143,9 @@ func (w *persistentWatch) tell() {
 	w.changed = make(chan struct{})
 }
 
-// withdrawIfUnusedLocked takes the watch of a path back from the server when
-// nobody needs it: no reader, and no standard watch, which would go with it.
-// The next reader's request follows on the same connection.
+// withdrawIfUnusedLocked removes the watch of a path from the server if neither a
+// reader nor a standard watch, which would be removed with it, needs the watch. The
+// next reader's request follows on the same connection.
 func (p *Persistent) withdrawIfUnusedLocked(path string) {
 	w := p.byPath[path]
 	if w == nil || len(w.readers) > 0 || p.session.usesLocked(path) {
@@ -180,9 +178,9 @@ func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 	return all
 }
 
-// disconnectLocked notes that there is another connection, or another session.
-// Answers to earlier requests no longer count, and no read waits for them: a waiting read
-// notices the end of the connection itself.
+// disconnectLocked records that there is another connection or another session. Answers
+// to earlier requests no longer count, and no read waits for them: a waiting read notices
+// the end of the connection itself.
 func (p *Persistent) disconnectLocked() {
 	p.connection++
 	for _, w := range p.byPath {

@@ -18,13 +18,13 @@ const maxUnread = 1024
 type Reader struct {
 	all       *Persistent
 	recursive bool
-	changed   chan struct{} // capacity 1: there is something to read
+	changed   chan struct{} // capacity 1: an event may be unread
 
 	// Protected by all.mu.
 	watch  *persistentWatch
 	armed  bool // the server has the watch, on this connection
 	unread []Event
-	err    error // what has ended it
+	err    error // the reason for the end of the reader
 }
 
 // Path returns the path of the watch.
@@ -34,8 +34,8 @@ func (r *Reader) Path() string { return r.watch.path }
 // new.
 func (r *Reader) Changed() <-chan struct{} { return r.changed }
 
-// Poll returns the next event if there is one to read. The error is what has
-// ended the reader.
+// Poll returns the next unread event, if any. The error is the reason for the end of
+// the reader.
 func (r *Reader) Poll() (ev Event, ok bool, err error) {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
@@ -70,8 +70,8 @@ func (r *Reader) CaughtUp() (zxid int64, ok bool) {
 	return r.all.session.link.LastZxid(), true
 }
 
-// Close ends the reader. When it was the last one for its path, the watch is
-// withdrawn from the server.
+// Close ends the reader. With the last reader of a path, the watch is removed from the
+// server.
 func (r *Reader) Close() {
 	p := r.all
 	p.mu.Lock()
@@ -83,7 +83,7 @@ func (r *Reader) Close() {
 	}
 }
 
-// armLocked is called when every later change is going to be told.
+// armLocked is called when every later change is certain to cause an event.
 func (r *Reader) armLocked() {
 	r.armed = true
 	r.appendLocked(Event{Reset: true, Path: r.watch.path})

@@ -14,22 +14,22 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// Owner is what the watches need of their session.
+// Owner is the part of a session that the watches need.
 type Owner struct {
-	Context context.Context // the session's: its cause says why the session has ended
+	Context context.Context // the session's context, whose cause is the reason for the end
 
 	// Spawn runs a function in a goroutine, with a context that ends with the
 	// client.
 	Spawn func(f func(ctx context.Context)) bool
 
-	// Judge returns the error that a code of the server stands for, and whether
-	// the request may succeed later.
+	// Judge returns the error for a server's code, and whether the request may succeed
+	// later.
 	Judge func(code int32) (later bool, err error)
 }
 
-// Session has the server's watches of one session: at most one for each table
-// of each node, however many local waiters share it. That invariant makes it
-// certain which watch an event belongs to.
+// Session has the server's watches of one session: at most one for each table of each
+// node, however many local waiters share it. That invariant ensures that each event
+// belongs to a known watch.
 type Session struct {
 	owner      Owner
 	link       *transport.Link
@@ -42,12 +42,12 @@ type Session struct {
 	shared   map[transport.Watch]*Watch   // finishLocked removes a watch that is done
 	inFlight map[transport.Watch]readings // the answers to the reads remove them
 
-	// lookingSince is before every change that a look which is under way may
-	// tell of; see looks.go.
+	// lookingSince is a zxid before every change that the current look may report; see
+	// looks.go.
 	lookingSince int64
 }
 
-// NewSession returns the watches of a session that has none. They are of no use
+// NewSession returns the watches of a session without watches. They must not be used
 // before Begin.
 func NewSession(p *Persistent, o Owner) *Session {
 	return &Session{
@@ -56,8 +56,8 @@ func NewSession(p *Persistent, o Owner) *Session {
 	}
 }
 
-// Begin makes these the watches of the client's present session. Readers may use
-// its link at once.
+// Begin makes ws the watches of the client's present session. Readers may use its link
+// at once.
 func (ws *Session) Begin(link *transport.Link) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -69,8 +69,8 @@ func (ws *Session) Begin(link *transport.Link) {
 // ErrStopped means that a watch was stopped before it fired.
 var ErrStopped = errors.New("watch stopped")
 
-// settingLocked reports whether a standard watch on the path is on its way to
-// the server.
+// settingLocked reports whether a request for a standard watch on the path is under
+// way.
 func (ws *Session) settingLocked(path string) bool {
 	return ws != nil && ws.inFlight[transport.Watch{Path: path, Table: transport.Data}].setting+
 		ws.inFlight[transport.Watch{Path: path, Table: transport.Children}].setting > 0
@@ -109,8 +109,8 @@ func (ws *Session) Fired(ev transport.Event) {
 	ws.persistent.firedLocked(ws, ev)
 }
 
-// isLookingLocked reports whether the server is asked about watches. What it tells
-// then may have happened at any time, and in another order.
+// isLookingLocked reports whether a look is under way. Events that arrive meanwhile may
+// be about changes at any time and in any order.
 func (ws *Session) isLookingLocked() bool { return ws.lookingSince != math.MaxInt64 }
 
 func tablesOf(t zk.EventType) []transport.Table {
@@ -140,31 +140,31 @@ func (ws *Session) EndError() error {
 }
 
 // Read is a read that sets a standard watch. The answer and the events come in the order
-// in which the server has sent them. So an event that comes before the answer is about
-// an earlier watch: the answer has the change already.
+// in which the server has sent them. So an event before the answer belongs to an earlier
+// watch, and the answer already reflects the change.
 type Read struct {
 	all *Session
 	key transport.Watch
 
-	// carrier is a persistent watch on the same path, which the server has. The read
-	// sets no watch then; see Persistent.
+	// carrier is a persistent watch on the same path that the server has set. With a
+	// carrier, the read sets no watch; see Persistent.
 	carrier *persistentWatch
 
 	// Protected by all.mu.
 	answered bool
-	left     bool   // the caller takes no watch
+	left     bool   // the caller does not want the watch
 	watch    *Watch // nil if the answer has none
 }
 
-// readings counts the reads of one watch that are not answered yet.
+// readings counts the unanswered reads of one watch.
 type readings struct {
 	all     int
-	setting int // those without a carrier
+	setting int // reads without a carrier
 }
 
 // BeginRead begins a read. If the server is about to set a persistent watch on the path,
-// there is no read yet, and later is closed when the caller should ask again. A read that
-// was begun must be Answered.
+// BeginRead returns no read, and later is closed when the caller should try again. The
+// caller must call Answered for each read.
 func (ws *Session) BeginRead(key transport.Watch) (r *Read, later <-chan struct{}, err error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -198,15 +198,15 @@ func (r *Read) countLocked(n int) {
 // SetsWatch reports whether the request must ask the server for the watch.
 func (r *Read) SetsWatch() bool { return r.carrier == nil }
 
-// Answered is called once, in order with the events: with ok if the server has the watch
-// now, and not ok if it does not, or if the read was not sent. The node is missing if
-// the watch is for its creation.
+// Answered is called once, in order with the events. ok is true if the server now has
+// the watch, and false if it does not or the read was not sent. missing is true if the
+// node does not exist and the watch is for its creation.
 func (r *Read) Answered(ok, missing bool) {
 	ws := r.all
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if r.answered {
-		panic("watches: a read is answered twice") // its request was left in the queue
+		panic("watches: a read is answered twice") // its request has stayed in the queue
 	}
 	r.answered = true
 	r.countLocked(-1)
@@ -233,7 +233,7 @@ func (r *Read) isCarriedLocked() bool {
 func (ws *Session) setLocked(key transport.Watch, missing bool) *Watch {
 	w := ws.shared[key]
 	if w == nil {
-		w = &Watch{all: ws, key: key, asOf: ws.link.LastZxid()} // the answer's
+		w = &Watch{all: ws, key: key, asOf: ws.link.LastZxid()} // the zxid of the answer
 		ws.shared[key] = w
 	}
 	w.missing = missing
@@ -243,15 +243,16 @@ func (ws *Session) setLocked(key transport.Watch, missing bool) *Watch {
 	return w
 }
 
-// Watch returns the watch of a read whose answer has a value, or nil if the carrier has
-// gone meanwhile: then the caller must read again. The caller is a waiter of the watch.
+// Watch returns the watch of a read whose answer has a value, or nil if the carrier was
+// removed meanwhile and the caller must read again. The caller becomes a waiter of the
+// watch.
 func (r *Read) Watch() *Watch {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
 	return r.watch
 }
 
-// Leave is for a caller that takes no watch. The answer may come later.
+// Leave is for a caller that does not want the watch. The answer may arrive later.
 func (r *Read) Leave() {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
@@ -261,8 +262,8 @@ func (r *Read) Leave() {
 	}
 }
 
-// firedLocked passes an event on to the readers. It leaves out an event that
-// comes before the watch is confirmed: the readers will be told to look anyway.
+// firedLocked passes an event on to the readers. It drops an event that arrives before
+// the watch is confirmed, because the readers will get a Reset anyway.
 func (p *Persistent) firedLocked(session *Session, ev transport.Event) {
 	if session != p.session || len(p.byPath) == 0 {
 		return
@@ -274,8 +275,8 @@ func (p *Persistent) firedLocked(session *Session, ev transport.Event) {
 	if w := p.byPath[ev.Path]; w != nil {
 		w.firedLocked(event)
 	}
-	// A standard watch on a node below has its own events of the children. They
-	// are no business of a recursive watch above it (ZOOKEEPER-4475).
+	// A standard watch on a node below gets separate events for its children, which a
+	// recursive watch above must ignore (ZOOKEEPER-4475).
 	if p.recursive == 0 || event.Type == zk.EventNodeChildrenChanged {
 		return
 	}
@@ -288,9 +289,8 @@ func (p *Persistent) firedLocked(session *Session, ev transport.Event) {
 	}
 }
 
-// firedLocked is about an event of the watch's own node. A recursive watch
-// knows of the children by their own events, and servers since 3.9 may tell
-// both.
+// firedLocked handles an event of the watch's own node. A recursive watch learns about
+// children from their own events, and servers since 3.9 may send both events.
 func (w *persistentWatch) firedLocked(event Event) {
 	ofChildren := event.Type == zk.EventNodeChildrenChanged
 	for r := range w.readers {
@@ -300,8 +300,8 @@ func (w *persistentWatch) firedLocked(event Event) {
 	}
 }
 
-// firedBelowLocked is about an event of a node below. A child that comes or
-// goes is an event for the readers that are not recursive.
+// firedBelowLocked handles an event of a node below. The creation or deletion of a
+// child is an event for readers without recursion.
 func (w *persistentWatch) firedBelowLocked(event Event, child bool) {
 	for r := range w.readers {
 		switch {
@@ -315,9 +315,9 @@ func (w *persistentWatch) firedBelowLocked(event Event, child bool) {
 	}
 }
 
-// childrenOfLocked returns the path whose standard watch for children fires
-// with an event of a child: only where a recursive watch may have taken the
-// place of that watch.
+// childrenOfLocked returns the path whose standard watch for children fires with an
+// event of a child. That is the case only where a recursive watch may have replaced the
+// standard watch.
 func (p *Persistent) childrenOfLocked(ev transport.Event) (parent string, ok bool) {
 	created := []zk.EventType{zk.EventNodeCreated, zk.EventNodeDeleted}
 	if p.recursive == 0 || ev.Path == "/" || !slices.Contains(created, zk.EventType(ev.Type)) {

@@ -17,26 +17,27 @@ type Watch struct {
 
 	// Set before Done is closed, and before a function of AfterFunc is called.
 	event   zk.EventType
-	state   zk.State // the event's
+	state   zk.State // the state in the event
 	err     error
 	inOrder bool // see InOrder
 
 	// Protected by all.mu.
 	waiters int
-	done    chan struct{} // see Done; nil until somebody waits for it
-	after   *afterFunc    // see AfterFunc: the last one that was added, or nil
+	done    chan struct{} // see Done; nil until a caller waits for it
+	after   *afterFunc    // see AfterFunc: the function added last, or nil
 	missing bool          // the node did not exist when the watch was set
 	isDone  bool
-	isAnew  bool // it was set again, on another connection
+	isAnew  bool // the watch was set again, on another connection
 
-	asOf     int64 // every change after this transaction causes an event, or is lost
+	asOf     int64 // every change after this transaction causes an event or is lost
 	seasoned bool  // the watch was set before the last look
 }
 
 // Path returns the path of the node.
 func (w *Watch) Path() string { return w.key.Path }
 
-// Event returns what has ended the watch. It is for when it is done.
+// Event returns the event or error that has ended the watch. Call Event when the watch
+// is done.
 func (w *Watch) Event() (zk.Event, error) {
 	if w.err != nil {
 		return zk.Event{}, w.err
@@ -44,9 +45,9 @@ func (w *Watch) Event() (zk.Event, error) {
 	return zk.Event{Type: w.event, State: w.state, Path: w.key.Path}, nil
 }
 
-// InOrder reports whether the event has come in its turn: behind the events of
-// all changes before, on the connection on which the watch was set. It is for
-// when the watch is done.
+// InOrder reports whether the event has arrived in order: after the events of all
+// earlier changes, on the connection on which the watch was set. Call InOrder when the
+// watch is done.
 func (w *Watch) InOrder() bool { return w.inOrder }
 
 // Leave removes a waiter.
@@ -61,9 +62,9 @@ func (w *Watch) leaveLocked() {
 	w.withdrawIfUnusedLocked()
 }
 
-// withdrawIfUnusedLocked takes the watch back from the server when no caller waits
-// for it, and no read that sets it again is in flight: the removal would reach the
-// server after that read. Later reads reach it after the removal.
+// withdrawIfUnusedLocked removes the watch from the server if no caller waits for it
+// and no read that sets it again is in flight, because the removal would reach the
+// server after such a read. Later reads reach the server after the removal.
 func (w *Watch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || w.isDone || w.all.inFlight[w.key].all > 0 {
 		return
@@ -91,7 +92,7 @@ func (w *Watch) finishLocked(err error) {
 
 // A watch is done when it has fired, when its last waiter has left, or when its session
 // has ended. A client may have thousands of watches, and most have one waiter, which
-// waits in one of these ways. So a watch has only what a waiter has asked for.
+// waits in one of two ways. So a watch allocates only what a waiter has asked for.
 
 // Done returns a channel that is closed when the watch is done.
 func (w *Watch) Done() <-chan struct{} {
@@ -106,11 +107,11 @@ func (w *Watch) Done() <-chan struct{} {
 	return w.done
 }
 
-// afterFunc is a function that is called when a watch is done. It is in a list,
-// because it may be taken back before, and thousands may wait for one watch.
+// afterFunc is a function that is called when a watch is done. The functions form a
+// list, because a function can be cancelled, and one watch may have thousands.
 type afterFunc struct {
 	of         *Watch
-	f          func() // nil when it is called, or was taken back
+	f          func() // nil once called or cancelled
 	prev, next *afterFunc
 }
 
@@ -150,7 +151,7 @@ func (a *afterFunc) takeBack() bool {
 	return true
 }
 
-// tellDoneLocked tells all who wait that the watch is done.
+// tellDoneLocked notifies all waiters that the watch is done.
 func (w *Watch) tellDoneLocked() {
 	if w.done != nil {
 		close(w.done)
@@ -162,7 +163,7 @@ func (w *Watch) tellDoneLocked() {
 	w.after = nil
 }
 
-// Count returns how many watches the server has for us.
+// Count returns how many watches the server has for this client.
 func (ws *Session) Count() (n int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -175,8 +176,7 @@ func (ws *Session) Count() (n int) {
 	return n
 }
 
-// Status is what there is to know of a watch. See framework.WatchStatus for the
-// fields.
+// Status describes a watch. See framework.WatchStatus for the fields.
 type Status struct {
 	Path                            string
 	Children, Persistent, Recursive bool

@@ -25,7 +25,7 @@
 //
 //	Fencing-Token: 4294967299 /locks/accounts/7/_c_4f5e-lock-0000000012
 //
-// A holder in another language sends the czxid and the path of its own node.
+// A holder in another language sends its own node's czxid and path.
 //
 // # The answers
 //

@@ -40,7 +40,7 @@ func TestLine(t *testing.T) {
 		"value is bad":           {args: "-w soon", errorSays: `flag -w: "soon" is not a duration`},
 		"value is negative":      {args: "-w -1", errorSays: `"-1" is not a duration`},
 		"value is too large":     {args: "-w 1e300", errorSays: `"1e300" is not a duration`},
-		"value is not a number":     {args: "-w NaN", errorSays: `"NaN" is not a duration`},
+		"value is not a number":  {args: "-w NaN", errorSays: `"NaN" is not a duration`},
 		"help":                   {args: "-n --help", errorSays: flag.ErrHelp.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {

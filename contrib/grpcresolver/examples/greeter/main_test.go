@@ -15,7 +15,7 @@ func TestStory(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), &out))
 	t.Log(out.String())
-	require.Regexp(t, `^Nobody greets yet\.
+	require.Regexp(t, `^No greeter is registered yet\.
   web is told: .*rpc error: code = Unavailable desc = .*service "greeter" below "/services": no instance is registered
 oslo and paris start\.
   web is greeted by: oslo, paris
