@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,58 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// The properties of a client under every kind of trouble at once:
-//
-//  1. every operation returns, and not later than its context;
-//  2. no write is applied twice: the counter is at least what was confirmed,
-//     and at most that and the unknown ones;
-//  3. no protected node is left that nobody was given;
-//  4. every node that was given away belongs to the session that it says it
-//     does;
-//  5. no watch is left, on the server or in the library.
-//
-// The end of the bubble adds that no goroutine is left.
-func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(thorough.Size(4, 1)) {
-		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
-			mustCreate(t, c, "/p", "")
-			mustCreate(t, c, "/counter", "0")
-			w := &workers{t: t, srv: srv, c: c}
-			stop := time.Now().Add(5 * time.Minute)
-			var all sync.WaitGroup
-			for i := range uint64(8) {
-				all.Go(func() {
-					rnd := rand.New(rand.NewPCG(seed, i))
-					for time.Now().Before(stop) {
-						w.step(rnd)
-					}
-				})
-			}
-			disturb(srv, c, rand.New(rand.NewPCG(seed, 99)), stop)
-			all.Wait()
-			time.Sleep(3 * time.Minute) // for the clean-up
-
-			require.True(t, c.State().IsConnected())
-			require.Empty(t, srv.Children("/p"), "seed %d", seed)
-			srv.AssertNoWatches(t)
-			node, _ := srv.Node("/counter")
-			require.GreaterOrEqual(t, int64(node.Stat.Version), w.confirmed.Load(), "seed %d", seed)
-			require.LessOrEqual(t, int64(node.Stat.Version), w.confirmed.Load()+w.unknown.Load(), "seed %d", seed)
-			require.Positive(t, w.confirmed.Load())
-			require.Regexp(t, fmt.Sprintf("^%d( |$)", node.Stat.Version), string(node.Data), "each write counted one further")
-			srv.ClearRequests()
-			srv.CutAll()
-			time.Sleep(10 * time.Second)
-			require.Zero(t, srv.CountRequests(zktest.OpSetWatches), "the library has no watch left either")
-		})
-	}
-}
 
 type workers struct {
 	t                  *testing.T
