@@ -9,13 +9,11 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
-	"fmt"
 	"math/big"
 	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -194,22 +192,4 @@ func (b *backend) answer() (string, error) {
 		return "", status.Error(code, "so it is")
 	}
 	return b.address, nil
-}
-
-// backends serves replicas a, b and so on, at the ports 1, 2 and so on.
-func (n *network) backends(t *testing.T, w *world, count int) (all []*backend) {
-	t.Helper()
-	for i := range count {
-		port := i + 1
-		b := &backend{address: fmt.Sprint("10.0.0.7:", port)}
-		n.serveWith(t, b.address, "orders", b.answer)
-		w.put(t, replica(string(rune('a'+i)), port))
-		all = append(all, b)
-	}
-	return all
-}
-
-func ready(conn *grpc.ClientConn) {
-	conn.Connect()
-	synctest.Wait()
 }

@@ -121,27 +121,6 @@ func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
 	})
 }
 
-// The waiter for a lease loses its session. It begins again, at the gate.
-func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		first := hold(t, ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1)))
-		waiting := take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))
-		synctest.Wait()
-		w.Fake.Session(c.SessionID()).Expire()
-		time.Sleep(time.Second)
-		w.WaitNodes(t, path+"/locks", 1)
-		require.NoError(t, first.Release(ctx))
-		lease := waiting.Wait(t)
-		require.NoError(t, lease.Context().Err())
-		require.NoError(t, lease.Release(ctx))
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
 func TestLeaseOfSeveralEndsWithAnyOfItsNodes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
