@@ -25,30 +25,6 @@ func (w *world) czxid(t *testing.T) int64 {
 	return n.Stat.Czxid
 }
 
-// The servers still have the node of the lost session when the next one begins:
-// it is replaced in one transaction, and no reader sees a gap.
-func TestReplacedNodeIsNoChange(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		r := w.registered(t, c, replica("a", 1))
-		d := w.directory(t, w.Observer)
-		news := follow(t, d)
-		settle()
-		require.Len(t, news(), 2)
-		before := d.Snapshot().Entries[0]
-		there, _ := r.Node().Registration()
-		w.Fake.Session(there.Session.ID()).Pause()
-		<-there.Session.Context().Done()
-		_, err := r.WaitRegistered(w.Patience(t))
-		require.NoError(t, err)
-		outlastGrace()
-		require.Empty(t, news())
-		after := d.Snapshot().Entries[0]
-		require.Equal(t, before.Since, after.Since)
-		require.Equal(t, c.SessionID(), after.Session)
-	})
-}
-
 // Updates and drains change the data in place.
 func TestUpdateChangesTheNodeInPlace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
