@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -170,20 +169,6 @@ func TestWhatMayNotBeRead(t *testing.T) {
 		require.Contains(t, s.zklock(t, "graph", "-r").err, "/secret may not be read")
 		require.Equal(t, result{0, "/secret  unreadable: children /secret: zk: not authenticated\n", ""}, s.zklock(t, "show", "/secret"))
 	})
-}
-
-// counter counts lines, the bytes of the largest write, and the requests that
-// there were before the first one.
-type counter struct {
-	lines, longest, first atomic.Int64
-	requests              func() int
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.first.CompareAndSwap(0, int64(c.requests()))
-	c.lines.Add(int64(strings.Count(string(p), "\n")))
-	c.longest.Store(max(c.longest.Load(), int64(len(p))))
-	return len(p), nil
 }
 
 // A reader that goes away, such as head, ends the list with an error.

@@ -18,9 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
@@ -177,19 +175,4 @@ func serve(t *testing.T, listener net.Listener, server *grpc.Server, with answer
 	})
 	t.Cleanup(kill)
 	return kill
-}
-
-// backend answers with its address, or with an error of a code. It counts calls.
-type backend struct {
-	address string
-	code    atomic.Uint32
-	calls   atomic.Int32
-}
-
-func (b *backend) answer() (string, error) {
-	b.calls.Add(1)
-	if code := codes.Code(b.code.Load()); code != codes.OK {
-		return "", status.Error(code, "so it is")
-	}
-	return b.address, nil
 }

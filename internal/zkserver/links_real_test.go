@@ -8,14 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower returns a server that is not the leader.
-func follower(e *Ensemble, leader *Server) *Server {
-	if e.Members()[0] != leader {
-		return e.Members()[0]
-	}
-	return e.Members()[1]
-}
-
 // linked are the options of ensembles whose servers are cut off from one
 // another.
 var linked = []Option{WithLinks(), WithSyncLimit(60)} // six seconds
