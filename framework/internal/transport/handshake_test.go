@@ -62,6 +62,27 @@ func TestEveryConnectionIsAuthenticatedBeforeAnythingElse(t *testing.T) {
 	})
 }
 
+func TestRefusedCredentialsAreToldAndTheConnectionIsTriedAgain(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
+		o.mu.Lock()
+		o.creds = []Credentials{{"nonsense", nil}}
+		o.mu.Unlock()
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		var refused *AuthError
+		require.ErrorAs(t, o.failures()[0], &refused)
+		require.Equal(t, "nonsense", refused.Scheme)
+		_, err := send(o.link, "/")
+		require.ErrorIs(t, err, ErrNotSent, "nothing passes without authentication")
+
+		o.mu.Lock()
+		o.creds = nil
+		o.mu.Unlock()
+		time.Sleep(5 * time.Second)
+		o.request(t, proto.OpSync, "/")
+	})
+}
+
 // A connection that dies during authentication would block the library for
 // good, if the library did the authentication.
 func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {

@@ -90,6 +90,20 @@ func TestEventsThatAreAboutNoNodeAreLeftOut(t *testing.T) {
 	})
 }
 
+func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
+		o.watch(t, "/missing")
+		o.watch(t, "/")
+		o.link.RemoveWatch(Watch{"/missing", Data})
+		synctest.Wait()
+		require.Len(t, srv.Watches(), 1)
+		o.link.RemoveWatch(Watch{"/", Data})
+		o.link.RemoveWatch(Watch{"/", Data}) // which the server does not have
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
 // If a server cannot set watches again, for whatever reason, or the connection ends
 // before it has, their owner is told. Otherwise a user of those watches would wait for
 // ever.
