@@ -17,25 +17,6 @@ var (
 	ownersOK = framework.WithACL(zk.AuthACL(zk.PermAll)) // whoever is authenticated on the connection that creates
 )
 
-func TestCredentialsHoldOnEveryConnectionAndInEverySession(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c, stranger := newClient(t, srv, alice), another(t, srv)
-		mustCreate(t, c, "/hers", "x", ownersOK)
-		_, _, err := stranger.Get(t.Context(), "/hers")
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		for name, disturb := range map[string]func(){
-			"none":      func() {},
-			"reconnect": func() { srv.Session(c.SessionID()).Cut() },
-			"expiry":    func() { srv.Session(c.SessionID()).Expire() },
-		} {
-			disturb()
-			synctest.Wait()
-			_, _, err := c.Get(t.Context(), "/hers")
-			require.NoError(t, err, name)
-		}
-	})
-}
-
 func TestAddedCredentialsHoldFromThenOn(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		owner := newClient(t, srv, alice)
@@ -66,23 +47,6 @@ func TestAddAuthOutlastsALostReply(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-}
-
-func TestRefusedCredentialsFailAtOnce(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithAuth("nonsense", nil))
-		begin := time.Now()
-		_, _, err := c.Get(t.Context(), "/")
-		require.ErrorIs(t, err, zk.ErrAuthFailed)
-		require.ErrorContains(t, err, `scheme "nonsense"`)
-		require.False(t, framework.IsConnectionError(err), "waiting does not help")
-		require.ErrorIs(t, c.WaitConnected(t.Context()), zk.ErrAuthFailed)
-		require.Less(t, time.Since(begin), time.Second)
-
-		// It goes on trying, with less and less haste.
-		time.Sleep(time.Minute)
-		require.InDelta(t, 6, srv.CountRequests(zktest.OpAuth), 2)
-	})
 }
 
 // One server refuses the credentials once. Work that was promised for the

@@ -179,30 +179,6 @@ func TestBegunDeleteThatIsAnsweredWaitsForNoConnection(t *testing.T) {
 	})
 }
 
-// A caller that stops waiting leaves the request to the client, which makes no second
-// one unless the first is lost.
-func TestBegunDeleteWhoseCallerGoesIsFinishedInTheBackground(t *testing.T) {
-	for name, fault := range map[string]zktest.Action{
-		"the answer comes late": zktest.DelayReply(time.Minute),
-		"the request is lost":   zktest.All(zktest.DelayRequest(time.Second), zktest.DropRequest()),
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				require.NoError(t, srv.Create("/n", nil))
-				srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: fault})
-				wait := insider.Of(c).BeginDelete(within(t, 100*time.Millisecond), "/n")
-				err := wait()
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-				time.Sleep(2 * time.Minute)
-				_, exists := srv.Node("/n")
-				require.False(t, exists)
-				require.LessOrEqual(t, srv.CountRequests(zktest.OpDelete), 2)
-			})
-		})
-	}
-}
-
 // What the server refuses stays refused.
 func TestBegunDeleteThatIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

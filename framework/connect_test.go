@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -79,22 +78,6 @@ func TestConnectEndsWithItsContextAndLeavesNothingBehind(t *testing.T) {
 			assertNothingLeft(t, srv)
 		})
 	}
-}
-
-// A server has granted a session, and the connection hangs before it can be
-// used: the session must not live on until it times out.
-func TestConnectEndsASessionThatWasGrantedInVain(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, func() {
-			assert.Len(t, srv.Sessions(), 1)
-			cancel()
-		})
-		_, err := connect(t, ctx, srv, alice)
-		require.ErrorIs(t, err, context.Canceled)
-		assertNothingLeft(t, srv)
-	})
 }
 
 func TestConnectEndsAtOnceWhenTheCredentialsAreRefused(t *testing.T) {

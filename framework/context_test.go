@@ -105,47 +105,6 @@ func TestOperationReturnsWhenItsDeadlineComesWhateverItAwaits(t *testing.T) {
 	}
 }
 
-func TestOperationReturnsAtOnceWhenItIsCancelledWhateverItAwaits(t *testing.T) {
-	eachAwait(t, "cancelled", func(t *testing.T, a await) (hit bool) {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			a.prepare(t, srv, c)
-			ctx, cancel := context.WithCancel(t.Context())
-			var at time.Time
-			inj := srv.Inject(zktest.Rule{After: a.n, Do: zktest.All(
-				zktest.DelayReply(time.Second),
-				zktest.CallAfter(func(zktest.Request) { at = time.Now(); cancel() }))})
-			err := everyOperation(c)[a.op](ctx, "/n")
-			if hit = inj.Hits() > 0; hit && err != nil {
-				require.Equal(t, at, time.Now(), "%+v", a)
-			}
-			if errors.Is(err, context.Canceled) {
-				require.True(t, hit)
-			}
-			inj.Remove()
-			a.nothingLeft(t, srv, c, err)
-			cancel()
-		})
-		return hit
-	})
-}
-
-func TestErrorOfACancelledOperationNamesTheCause(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		reason := errors.New("the user has left")
-		for name, call := range everyOperation(c) {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			cancel(reason)
-			err := call(ctx, "/n")
-			require.ErrorIs(t, err, context.Canceled, name)
-			require.ErrorIs(t, err, reason, name)
-			var op *framework.OpError
-			require.ErrorAs(t, err, &op, name)
-			isSent := name == "delete begun guaranteed"
-			require.Equal(t, isSent, errors.Is(err, framework.ErrOutcomeUnknown), name)
-		}
-	})
-}
-
 func TestOperationThatIsCancelledBeforehandSendsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ctx, cancel := context.WithCancel(t.Context())

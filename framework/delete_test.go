@@ -115,22 +115,6 @@ func TestQuietDeleteOfAMissingNodeIsSuccess(t *testing.T) {
 	})
 }
 
-func TestDeleteWithChildrenGoesOnAfterEachLostRequest(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
-		for _, with := range breakages {
-			for n, hit := 0, true; hit; n++ {
-				bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-					makeTree(t, t.Context(), c, "/tree", 2, 2)
-					inj := srv.Inject(zktest.Rule{After: n, Do: with(srv, c.SessionID(), fault)})
-					require.NoError(t, c.Delete(t.Context(), "/tree", framework.AnyVersion, framework.WithChildren()), "request %d", n)
-					hit = inj.Hits() > 0
-					srv.AssertNoNodes(t, "/")
-				})
-			}
-		}
-	}
-}
-
 // Promise: A guaranteed delete is finished in the background if its caller gives up.
 func TestGuaranteedDeleteOfATreeIsFinishedInTheBackground(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
@@ -145,24 +129,6 @@ func TestGuaranteedDeleteOfATreeIsFinishedInTheBackground(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			srv.AssertNoNodes(t, "/")
-		})
-	}
-}
-
-func TestDeleteWithChildrenThatIsCancelledSaysSoIfSomethingMayBeGone(t *testing.T) {
-	for n, hit := 0, true; hit; n++ {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			makeTree(t, t.Context(), c, "/tree", 2, 3)
-			before := len(srv.Tree())
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.DelayReply(time.Second), zktest.CallAfter(func(zktest.Request) { cancel() }))})
-			err := c.Delete(ctx, "/tree", 0, framework.WithChildren())
-			hit = inj.Hits() > 0
-			time.Sleep(time.Minute)
-			if err != nil && len(srv.Tree()) < before {
-				require.ErrorIs(t, err, framework.ErrOutcomeUnknown, "request %d", n)
-			}
 		})
 	}
 }

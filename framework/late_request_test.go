@@ -90,39 +90,3 @@ func TestLateEphemeralOfALostSessionMakesNoDoubt(t *testing.T) {
 		require.Equal(t, 1, srv.CountRequests(zktest.OpGetChildren), "one look of the clean-up")
 	})
 }
-
-// persistentOps makes protected nodes that outlive the session in the place of /n.
-func persistentOps() (ops []framework.TxnOp) {
-	for range 2 {
-		ops = append(ops, framework.CreateOp("/p/n", nil, framework.WithProtection(), framework.WithMode(framework.PersistentSequential)))
-	}
-	return append(ops, framework.DeleteOp("/n", framework.AnyVersion))
-}
-
-func TestLateTransactionOfALostSessionLeavesNoProtectedNode(t *testing.T) {
-	for name, gone := range map[string]bool{"waits": false, "gone": true} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				require.NoError(t, srv.Create("/p", nil))
-				mustCreate(t, c, "/n", "")
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				stallWith(srv, c, zktest.OpMulti, zktest.Call(func(zktest.Request) {
-					if gone {
-						cancel()
-					}
-				}))
-				_, err := c.Transaction(ctx, persistentOps()...)
-				require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-				time.Sleep(2 * stall)
-				_, there := srv.Node("/n")
-				require.False(t, there, "it has come")
-				time.Sleep(2 * sessionTimeout)
-				require.Empty(t, srv.Children("/p"))
-				srv.ClearRequests()
-				time.Sleep(time.Hour)
-				require.Zero(t, srv.CountRequests(zktest.OpAny), "nobody looks any more")
-			})
-		})
-	}
-}

@@ -49,16 +49,6 @@ func crash(t *testing.T, sincePing time.Duration, opts ...framework.Option) (giv
 	return given, ended
 }
 
-// A follower tells its leader of its clients when the leader asks. One that
-// answers a ping and dies has told of the ping before, at best: the leader
-// counts from that, and the client from the last.
-func TestDefaultContactTrustsAFollowerThatDiesRightAfterAnAnswer(t *testing.T) {
-	given, ended := crash(t, time.Millisecond)
-	overlap := ended - given
-	require.Positive(t, overlap)
-	require.LessOrEqual(t, overlap, sessionTimeout/3-sessionTimeout/10, "no more than is documented")
-}
-
 func TestFollowerThatDiesGivesNothingAwayTooSoon(t *testing.T) {
 	for name, opt := range map[string]framework.Option{
 		"margin of 0.4":  framework.WithSafetyMargin(0.4),

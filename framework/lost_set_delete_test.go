@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -65,22 +64,6 @@ func TestDeleteOfAMissingNodeIsNoNodeAlsoAfterALostRead(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.ErrorIs(t, c.Delete(t.Context(), "/n", framework.AnyVersion), zk.ErrNoNode)
 		require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()), "guaranteed: it is gone")
-	})
-}
-
-func TestGuaranteedDeleteOutlastsEveryOutage(t *testing.T) {
-	t.Parallel()
-	outage := thorough.Size(24*time.Hour, time.Hour)
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 50, Do: zktest.DropRequest()})
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()))
-		time.Sleep(outage)
-		srv.RefuseConnections(false)
-		time.Sleep(time.Hour) // 50 more failures, up to a minute apart
-		srv.AssertNoNodes(t, "/")
 	})
 }
 

@@ -17,21 +17,6 @@ func protectedSeq() []framework.CreateOption {
 	return []framework.CreateOption{framework.WithMode(framework.EphemeralSequential), framework.WithProtection()}
 }
 
-func TestReadsAreRepeatedAfterALostRequestOrReply(t *testing.T) {
-	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "sync", "getACL", "transaction of checks"} {
-		for i, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				mustCreate(t, c, "/n", "")
-				for _, times := range []int{1, 3} {
-					inj := srv.Inject(zktest.Rule{Path: "/n", Times: times, Do: fault})
-					require.NoError(t, everyOperation(c)[name](t.Context(), "/n"), "%s, fault %d, %d times", name, i, times)
-					require.Equal(t, times, inj.Hits())
-				}
-			})
-		}
-	}
-}
-
 func TestReadGivesUpWhenThePolicyDoes(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithRetry(retry.Exponential(time.Second, time.Second, 2)))
@@ -125,21 +110,6 @@ func TestProtectedPersistentNodeIsFoundFromTheNextSession(t *testing.T) {
 		n := mustCreate(t, c, "/p/n", "", framework.WithProtection())
 		require.Len(t, srv.Children("/p"), 1)
 		require.Equal(t, "/p/"+srv.Children("/p")[0], n.Path)
-	})
-}
-
-// CURATOR-45: a create that is reported as failed must not leave its node.
-func TestProtectedCreateThatGivesUpLeavesNoNode(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithRetry(retry.None()))
-		mustCreate(t, c, "/p", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-		_, err := c.Create(t.Context(), "/p/n-", nil, protectedSeq()...)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		require.True(t, framework.IsConnectionError(err))
-		require.Len(t, srv.Children("/p"), 1)
-		time.Sleep(5 * time.Second)
-		require.Empty(t, srv.Children("/p"))
 	})
 }
 

@@ -1,9 +1,7 @@
 package framework_test
 
 import (
-	"bytes"
 	"testing"
-	"testing/synctest"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -36,34 +34,5 @@ func TestMultiReadHasEachNode(t *testing.T) {
 		want, _ := srv.Node("/app/n/a")
 		require.Equal(t, want.Stat.Czxid, nodes[3].Stat.Czxid)
 		require.Equal(t, srv.Zxid(), zxid)
-	})
-}
-
-// A node that is missing has no value, whatever follows it in the answer, and
-// however ClickHouse Keeper writes that down. Values of any length follow.
-func TestMultiReadOfMissingNodesOnClickHouseKeeper(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t, zktest.WithClickHouseKeeper())
-		c := newClient(t, srv)
-		require.NoError(t, srv.Create("/d/n", nil))
-		for size := range 300 {
-			require.NoError(t, srv.Set("/d/n", bytes.Repeat([]byte("v"), size)))
-			for _, names := range []string{"xn", "nx", "xy", "xnn", "nxn", "xyn"} {
-				var paths []string
-				for _, name := range names {
-					paths = append(paths, "/d/"+string(name))
-				}
-				nodes, _, err := insider.Of(c).MultiRead(t.Context(), paths...)
-				require.NoError(t, err)
-				for i, n := range nodes {
-					if paths[i] != "/d/n" {
-						require.Equal(t, insider.NodeRead{Err: zk.ErrNoNode}, n)
-						continue
-					}
-					require.NoError(t, n.Err)
-					require.Len(t, n.Data, size)
-				}
-			}
-		}
 	})
 }

@@ -42,19 +42,6 @@ func TestShortOutageKeepsTheSession(t *testing.T) {
 	})
 }
 
-func TestSuspendedAtOnceWhenTheConnectionBreaks(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		h := observe(t, c)
-		time.Sleep(time.Second)
-		srv.RefuseConnections(true)
-		cut := time.Now()
-		srv.CutAll()
-		require.Equal(t, []state.State{state.Suspended}, h.seen())
-		require.Equal(t, cut, h.when(0))
-		require.Equal(t, state.Suspended, c.State())
-	})
-}
-
 func TestLongOutageLosesTheSession(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		s, err := c.Session(t.Context())
@@ -66,16 +53,6 @@ func TestLongOutageLosesTheSession(t *testing.T) {
 		require.Less(t, h.when(2).Sub(begin), sessionTimeout)
 		require.NotEqual(t, s.ID(), c.SessionID())
 		require.ErrorIs(t, context.Cause(s.Context()), framework.ErrSessionLost)
-	})
-}
-
-func TestExpiryByTheServerWhileConnected(t *testing.T) {
-	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
-		id := c.SessionID()
-		require.True(t, srv.Session(id).Expire())
-		time.Sleep(time.Minute)
-		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
-		require.NotEqual(t, id, c.SessionID())
 	})
 }
 
@@ -167,16 +144,6 @@ func TestStatesBeginWithTheCallAndNotWithTheLoop(t *testing.T) {
 			}
 		}
 		require.Equal(t, []state.State{state.Suspended, state.Reconnected}, seen)
-	})
-}
-
-func TestStatesEndWithTheContext(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		begin := time.Now()
-		for s := range c.States(within(t, time.Minute)) {
-			require.Fail(t, "unexpected", "state %v", s)
-		}
-		require.Equal(t, time.Minute, time.Since(begin))
 	})
 }
 

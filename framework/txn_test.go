@@ -1,8 +1,6 @@
 package framework_test
 
 import (
-	"context"
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -194,19 +192,4 @@ func TestTransactionIsOfUnknownOutcomeWhenItsResultsCannotBeHad(t *testing.T) {
 			require.Nil(t, results)
 		})
 	}
-}
-
-func TestTransactionThatIsCancelledIsOfUnknownOutcomeUnlessItOnlyChecks(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		for _, tc := range []struct {
-			op      framework.TxnOp
-			unknown bool
-		}{{framework.SetOp("/n", nil, 0), true}, {framework.CheckOp("/n", framework.AnyVersion), false}} {
-			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayReply(4 * time.Second)})
-			_, err := c.Transaction(within(t, time.Second), tc.op)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.Equal(t, tc.unknown, errors.Is(err, framework.ErrOutcomeUnknown))
-		}
-	})
 }

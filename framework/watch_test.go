@@ -110,21 +110,6 @@ func TestStoppedWatchLeavesNothingOnTheServer(t *testing.T) {
 	}
 }
 
-func TestWatchOfAContextThatEndedLeavesNothingOnTheServer(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		ctx := within(t, time.Second)
-		for kind, set := range watchKinds(c) {
-			w, err := set(ctx, "/")
-			require.NoError(t, err, kind)
-			go w.Wait(ctx)
-		}
-		require.Len(t, srv.Watches(), 2)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		srv.AssertNoWatches(t)
-	})
-}
-
 // countingCtx counts what is registered with it and not taken back.
 type countingCtx struct {
 	context.Context
@@ -200,41 +185,6 @@ func TestEventOfAWithdrawnWatchIsNotTakenForTheNextOnes(t *testing.T) {
 		synctest.Wait()
 		srv.AssertNoWatches(t)
 	})
-}
-
-func TestWatchSurvivesAReconnectInTheSameSession(t *testing.T) {
-	for kind, change := range map[string]func(t *testing.T, c *framework.Client){
-		"data": func(t *testing.T, c *framework.Client) {
-			_, err := c.Set(t.Context(), "/n", nil, -1)
-			require.NoError(t, err)
-		},
-		"exists":   func(t *testing.T, c *framework.Client) { require.NoError(t, c.Delete(t.Context(), "/n", -1)) },
-		"children": func(t *testing.T, c *framework.Client) { mustCreate(t, c, "/n/c", "") },
-	} {
-		for _, meanwhile := range []bool{true, false} {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				mustCreate(t, c, "/n", "")
-				w, err := watchKinds(c)[kind](t.Context(), "/n")
-				require.NoError(t, err)
-				other := another(t, srv)
-				srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Second)})
-				srv.ClearRequests()
-				srv.Session(c.SessionID()).Cut()
-				if meanwhile {
-					change(t, other)
-				}
-				time.Sleep(5 * time.Second)
-				if !meanwhile {
-					require.False(t, fired(w), kind)
-					change(t, other)
-				}
-				_, err = w.Wait(within(t, time.Second))
-				require.NoError(t, err, kind)
-				require.Equal(t, 1, srv.Stats().Notifications, "exactly one event")
-				srv.AssertNoWatches(t)
-			})
-		}
-	}
 }
 
 func TestWatchEndsWithItsSession(t *testing.T) {

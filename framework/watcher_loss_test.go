@@ -17,46 +17,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestWatchIsSetAgainAfterAReconnectAndTellsSo(t *testing.T) {
-	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		w, tree := mustWatch(t, c, "/n"), mustWatch(t, c, "/n", framework.WithRecursion())
-		require.NoError(t, srv.Create("/n", nil)) // still unread when the connection breaks
-		synctest.Wait()
-		outageWith(srv, func() { require.NoError(t, srv.Set("/n", []byte("missed"))) })
-		require.NoError(t, srv.Set("/n", []byte("heard")))
-		want := []string{"created /n", "reset /n", "changed /n"}
-		require.Equal(t, want, unread(t, w))
-		require.Equal(t, want, unread(t, tree))
-	})
-}
-
-// outageWith cuts every connection and does something before they come back.
-func outageWith(srv *zktest.Server, do func()) {
-	srv.RefuseConnections(true)
-	srv.CutAll()
-	synctest.Wait()
-	do()
-	srv.RefuseConnections(false)
-	time.Sleep(3 * time.Second)
-	synctest.Wait()
-}
-
-func TestWatchGoesOnInTheNextSession(t *testing.T) {
-	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		w := mustWatch(t, c, "/n", framework.WithRecursion())
-		old := c.SessionID()
-		srv.Session(old).Expire()
-		time.Sleep(5 * time.Second)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.NotEqual(t, old, c.SessionID())
-		changeEverything(t, srv)
-		require.Equal(t, append([]string{"reset /n"}, toldOfTree...), unread(t, w))
-		w.Close()
-		synctest.Wait()
-		srv.AssertNoWatches(t)
-	})
-}
-
 // The node that the reader reads after a reset, and every event after it, must
 // lead to the last state, wherever the connection is cut.
 func TestWatchMissesNothingWhereverTheConnectionIsCut(t *testing.T) {

@@ -3,12 +3,7 @@ package recipes_test
 import (
 	"context"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -317,34 +312,4 @@ func (s *situation) working(t *testing.T, do func(work func(context.Context) err
 	go func() { returned <- do(func(context.Context) error { close(began); <-enough; return nil }) }()
 	<-began
 	return func(context.Context) error { close(enough); return <-returned }
-}
-
-// The documentation of each call that ends something says in the same words what the
-// call does in an outage. TestEveryEndingKeepsTheRule shows that it is true.
-func TestEveryEndingDocumentsAnOutage(t *testing.T) {
-	const see = `see "How a call ends a node" in the index of the recipes.`
-	words := map[string]string{
-		"Release": "returns nil at once, and the client deletes the node in the background; " + see,
-		"Close":   "returns nil at once, and deletes nothing; " + see,
-	}
-	for _, name := range []string{"Shutdown", "Leave", "Resign"} {
-		words[name] = "returns an error when ctx or the connection timeout is over, and the client deletes the node in the background; " + see
-	}
-	files, err := filepath.Glob("*/*.go")
-	require.NoError(t, err)
-	found := 0
-	for _, path := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
-		require.NoError(t, err)
-		for _, d := range parsed.Decls {
-			f, isFunc := d.(*ast.FuncDecl)
-			if !isFunc || f.Recv == nil || words[f.Name.Name] == "" || !ast.IsExported(strings.Trim(receiverOf(f), "(*)")) {
-				continue
-			}
-			found++
-			doc := strings.Join(strings.Fields(f.Doc.Text()), " ")
-			require.Contains(t, doc, "In an outage, "+f.Name.Name+" "+words[f.Name.Name], "%s of %s", f.Name.Name, path)
-		}
-	}
-	require.Equal(t, 11, found)
 }

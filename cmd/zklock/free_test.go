@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -282,19 +281,6 @@ func data(t *testing.T, s *stand, path string) string {
 	n, ok := s.Node(path)
 	require.True(t, ok, path)
 	return string(n.Data)
-}
-
-// A real holder hears of it.
-func TestRevokeReachesAHolder(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		lease, err := locks.NewInterProcessMutex(s.client(t), "/jobs/bill").Acquire(t.Context())
-		require.NoError(t, err)
-		revoked := lease.Revoked()
-		require.Zero(t, s.zklock(t, "revoke", "/jobs/bill").status)
-		<-revoked
-		require.NoError(t, lease.Release(t.Context()))
-	})
 }
 
 // Data that is no lock's is not overwritten.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Each form of each table, and each JSON line, changes only on purpose.
@@ -172,52 +169,6 @@ func TestWhatMayNotBeRead(t *testing.T) {
 		require.Contains(t, s.zklock(t, "graph", "-r").err, "/secret cannot be read")
 		require.Equal(t, result{0, "/secret  unreadable: children /secret: zk: not authenticated\n", ""}, s.zklock(t, "show", "/secret"))
 	})
-}
-
-// Thousands of locks are listed while they are read: in the memory of a few of
-// them, and with no more requests than nodes.
-func TestLsOfThousandsOfLocks(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		const locks = 2_000
-		s := newStand(t)
-		c := s.client(t)
-		for i := range locks / 100 {
-			name := fmt.Sprintf("/jobs/%02d", i)
-			ops := make([]framework.TxnOp, 0, 2*100)
-			_, err := c.Create(t.Context(), name, nil, framework.WithParents())
-			require.NoError(t, err)
-			for j := range 100 {
-				lock := fmt.Sprintf("%s/%02d", name, j)
-				ops = append(ops, framework.CreateOp(lock, nil),
-					framework.CreateOp(lock+"/"+guid(i*100+j)+"lock-", []byte(identity("orders", 1)), framework.WithMode(framework.EphemeralSequential)))
-			}
-			_, err = c.Transaction(t.Context(), ops...)
-			require.NoError(t, err)
-		}
-		before := s.CountRequests(zktest.OpAny)
-		out := &counter{requests: func() int { return s.CountRequests(zktest.OpAny) - before }}
-		status := s.printTo(t, out, "ls", "-r", "/jobs")
-		require.Zero(t, status)
-		require.Equal(t, int64(locks+1), out.lines.Load())
-		nodes := 1 + locks/100 + 2*locks // the root, the folders, the locks and their holders
-		require.InDelta(t, nodes, s.CountRequests(zktest.OpAny)-before, 50)
-		require.Less(t, out.longest.Load(), int64(64<<10), "no more rows than a block are kept")
-		require.Less(t, out.first.Load(), int64(nodes/4), "rows are written while others are read")
-	})
-}
-
-// counter counts lines, the bytes of the largest write, and the requests that
-// there were before the first one.
-type counter struct {
-	lines, longest, first atomic.Int64
-	requests              func() int
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.first.CompareAndSwap(0, int64(c.requests()))
-	c.lines.Add(int64(strings.Count(string(p), "\n")))
-	c.longest.Store(max(c.longest.Load(), int64(len(p))))
-	return len(p), nil
 }
 
 // A reader that goes away, such as head, ends the list with an error.

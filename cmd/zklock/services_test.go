@@ -165,17 +165,3 @@ func TestServicesThatAreNotThere(t *testing.T) {
 		require.Contains(t, says, `"consul" is no codec: curator, dubbo,`)
 	})
 }
-
-// A node that goes while the list is made is left out.
-func TestServicesThatGoMeanwhile(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := registries(t)
-		s.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/services/orders/a1", Do: zktest.Call(func(zktest.Request) {
-			_ = s.Delete("/services/orders/a1")
-		})})
-		got := s.zklock(t, "services")
-		require.Zero(t, got.status, got.err)
-		require.NotContains(t, got.out, "10.0.0.7:8080")
-		require.Contains(t, got.out, "10.0.0.8")
-	})
-}

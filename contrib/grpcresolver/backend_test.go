@@ -9,20 +9,16 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
-	"fmt"
 	"math/big"
 	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
@@ -179,37 +175,4 @@ func serve(t *testing.T, listener net.Listener, server *grpc.Server, with answer
 	})
 	t.Cleanup(kill)
 	return kill
-}
-
-// backend answers with its address, or with an error of a code. It counts calls.
-type backend struct {
-	address string
-	code    atomic.Uint32
-	calls   atomic.Int32
-}
-
-func (b *backend) answer() (string, error) {
-	b.calls.Add(1)
-	if code := codes.Code(b.code.Load()); code != codes.OK {
-		return "", status.Error(code, "so it is")
-	}
-	return b.address, nil
-}
-
-// backends serves replicas a, b and so on, at the ports 1, 2 and so on.
-func (n *network) backends(t *testing.T, w *world, count int) (all []*backend) {
-	t.Helper()
-	for i := range count {
-		port := i + 1
-		b := &backend{address: fmt.Sprint("10.0.0.7:", port)}
-		n.serveWith(t, b.address, "orders", b.answer)
-		w.put(t, replica(string(rune('a'+i)), port))
-		all = append(all, b)
-	}
-	return all
-}
-
-func ready(conn *grpc.ClientConn) {
-	conn.Connect()
-	synctest.Wait()
 }

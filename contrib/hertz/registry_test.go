@@ -13,8 +13,6 @@ import (
 
 	"github.com/gocurator/curator/contrib/hertz"
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -81,50 +79,6 @@ func TestDeregisteredStaysGone(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Somebody else's node at the address is neither replaced nor deleted.
-func TestForeignNodeIsNoTheft(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		other, p := start(t, srv), start(t, srv)
-		const theirs = `{"Weight":1,"Tags":null}`
-		_, err := other.client.Create(t.Context(), there, []byte(theirs), framework.WithMode(framework.Ephemeral), framework.WithParents())
-		require.NoError(t, err)
-		r := hertz.NewRegistry(p.client)
-		info := infoOf("10.0.0.7:9999")
-		err = r.Register(info)
-		var conflict *discovery.ConflictError
-		require.ErrorAs(t, err, &conflict)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, `an instance at "10.0.0.7", port 9999, has the ID`)
-		require.NoError(t, r.Deregister(info))
-		require.Equal(t, theirs, nodeOf(t, srv, there))
-		require.NoError(t, other.client.Close())
-		time.Sleep(time.Minute)
-		require.Empty(t, srv.Children("/product"), "Register has failed")
-	})
-}
-
-// The node of a process that has crashed is waited for.
-func TestNodeOfACrashedProcessIsWaitedFor(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		crashed, p := start(t, srv), start(t, srv)
-		require.NoError(t, hertz.NewRegistry(crashed.client).Register(infoOf("10.0.0.7:9999")))
-		before, _ := srv.Node(there)
-		crashed.host.Disconnect()
-		require.NoError(t, hertz.NewRegistry(p.client).Register(infoOf("10.0.0.7:9999")))
-		after, _ := srv.Node(there)
-		require.NotEqual(t, before.Stat.EphemeralOwner, after.Stat.EphemeralOwner)
-	})
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		crashed, p := start(t, srv), start(t, srv)
-		require.NoError(t, hertz.NewRegistry(crashed.client).Register(infoOf("10.0.0.7:9999")))
-		crashed.host.Disconnect()
-		began := time.Now()
-		r := hertz.NewRegistry(p.client, discovery.WithConflictPolicy(nodes.Replace))
-		require.NoError(t, r.Register(infoOf("10.0.0.7:9999")))
-		require.Less(t, time.Since(began), time.Second)
-	})
 }
 
 // Register says why the node is not there, and nothing goes on then.

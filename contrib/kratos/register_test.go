@@ -12,8 +12,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 
 	zookeeper "github.com/gocurator/curator/contrib/kratos"
@@ -63,72 +61,6 @@ func TestDeregisterBeforeTheFolder(t *testing.T) {
 		require.NoError(t, <-other)
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"b"}, w.Fake.Children(folder))
-	})
-}
-
-func TestLostSessionComesBack(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		require.NoError(t, p.Register(w.Patience(t), replica("a")))
-		was, _ := w.Fake.Node(folder + "/a")
-		for range 3 {
-			p.network.Expire(t)
-			time.Sleep(time.Second)
-			now, there := w.Fake.Node(folder + "/a")
-			require.True(t, there)
-			require.Equal(t, was.Data, now.Data)
-			require.Equal(t, p.client.SessionID(), now.Stat.EphemeralOwner)
-		}
-		heal := p.network.Isolate()
-		time.Sleep(time.Minute)
-		require.Empty(t, w.Fake.Children(folder))
-		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 3, Do: zktest.Fail(zktest.ErrConnectionLoss)})
-		heal()
-		time.Sleep(time.Minute)
-		require.Equal(t, 3, refused.Hits())
-		require.Equal(t, []string{"a"}, w.Fake.Children(folder), "one error is no end")
-	})
-}
-
-// Somebody else's node is neither deleted nor written to.
-func TestForeignNodeIsNoTheft(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second := w.process(t), w.process(t)
-		require.NoError(t, first.Register(w.Patience(t), replica("a")))
-		was, _ := w.Fake.Node(folder + "/a")
-		other := replica("a")
-		other.Endpoints = []string{"http://10.0.0.8:8000"}
-		err := second.Register(recipetest.Within(t, 10*time.Second), other)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		var conflict *discovery.ConflictError
-		require.ErrorAs(t, err, &conflict)
-		require.ErrorContains(t, err, `an instance at "10.0.0.7", port 8000, has the ID`)
-		require.NoError(t, second.Deregister(w.Patience(t), other))
-		now, _ := w.Fake.Node(folder + "/a")
-		require.Equal(t, was, now)
-
-		require.NoError(t, first.Deregister(w.Patience(t), replica("a")))
-		time.Sleep(time.Minute)
-		require.Empty(t, w.Fake.Children(folder), "who was told of a conflict does not come later")
-	})
-}
-
-// A process that has crashed leaves its node until its session is over.
-func TestRestartWithAFixedID(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		crashed := w.process(t)
-		require.NoError(t, crashed.Register(w.Patience(t), replica("a")))
-		crashed.network.Isolate()
-		begin := time.Now()
-		require.NoError(t, w.process(t).Register(recipetest.Within(t, w.Session+time.Second), replica("a")))
-		require.Greater(t, time.Since(begin), w.Session/2)
-
-		replaces := w.process(t, zookeeper.WithRegistrationOptions(discovery.WithConflictPolicy(nodes.Replace)))
-		begin = time.Now()
-		require.NoError(t, replaces.Register(w.Patience(t), replica("a")))
-		require.Less(t, time.Since(begin), time.Second)
-		now, _ := w.Fake.Node(folder + "/a")
-		require.Equal(t, replaces.client.SessionID(), now.Stat.EphemeralOwner)
 	})
 }
 

@@ -56,32 +56,6 @@ func TestPageLeavesNothingOut(t *testing.T) {
 	}
 }
 
-func TestResultsAreParsed(t *testing.T) {
-	r, err := parse("part: a\ngoos: linux\nprocessors: 2\ndate: 2026-11-26\nBenchmarkA/x=1-2 \t 10\t 3.5 reqs\t 7 B\nPASS\nok  \tp\t1s\n" +
-		"left out: etcd: none\nleft out: kazoo: none\ngoos: plan9\npart: b\ngoos: plan9\n")
-	require.NoError(t, err)
-	require.Equal(t, results{
-		parts: []measured{
-			{"a", map[string]string{"goos": "linux", "processors": "2", "date": "2026-11-26", "left out": "etcd: none; kazoo: none"}},
-			{"b", map[string]string{"goos": "plan9"}},
-		},
-		rows: []row{{"A/x=1", map[string]float64{"reqs": 3.5, "B": 7}}},
-	}, r)
-	require.Len(t, r.of("A"), 1)
-	require.Empty(t, r.of("B"))
-	require.Equal(t, "linux and plan9", r.all("goos"))
-	require.Equal(t, "Measured at commit on 2026-11-26: a (left out: etcd: none; kazoo: none).\nMeasured at commit on : b. All of it took 0s.", partList(r))
-}
-
-// A part that is measured again leaves the others as they are.
-func TestResultsHaveSections(t *testing.T) {
-	text := "part: speed\ndate: 1\nBenchmarkA 1 2 B\n\npart: cache\nPASS\n\n"
-	printed := map[string]string{"speed": "date: 1\nBenchmarkA 1 2 B\n", "cache": "PASS\n"}
-	require.Equal(t, printed, sections(text))
-	require.Equal(t, text, joined(printed))
-	require.Empty(t, sections(""))
-}
-
 // A ratio has the range of the rounds behind it, if that is known, and is bold if
 // the peer is ahead.
 func TestRatiosHaveRanges(t *testing.T) {

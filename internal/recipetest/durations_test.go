@@ -4,15 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"maps"
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -220,80 +212,4 @@ func TestDurationsOfAnyLength(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The table above has every function that takes a duration, and every such field.
-func TestAllDurationsAreTried(t *testing.T) {
-	const root = "../.."
-	folders, err := filepath.Glob(filepath.Join(root, "recipes", "*"))
-	require.NoError(t, err)
-	for _, folder := range []string{"framework", "retry", "tracing"} {
-		folders = append(folders, filepath.Join(root, folder))
-	}
-	var found []string
-	for _, folder := range folders {
-		found = append(found, takingDurations(t, folder)...)
-	}
-	slices.Sort(found)
-	require.Equal(t, slices.Sorted(maps.Keys(withDuration)), found)
-}
-
-// takingDurations returns the exported functions of a package that take a
-// duration, and the fields of that type in the structs that they take.
-func takingDurations(t *testing.T, folder string) (names []string) {
-	entries, err := os.ReadDir(folder)
-	if err != nil { // a file
-		return nil
-	}
-	fields := map[string][]string{} // by struct
-	taken := map[string]bool{}      // the types of parameters
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, e.Name()), nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.TypeSpec:
-				if s, ok := n.Type.(*ast.StructType); ok {
-					fields[n.Name.Name] = durationsOf(file.Name.Name+"."+n.Name.Name, s)
-				}
-			case *ast.FuncDecl:
-				if n.Recv != nil || !n.Name.IsExported() {
-					break
-				}
-				if slices.ContainsFunc(n.Type.Params.List, isDuration) {
-					names = append(names, file.Name.Name+"."+n.Name.Name)
-				}
-				for _, p := range n.Type.Params.List {
-					if of, ok := p.Type.(*ast.Ident); ok {
-						taken[of.Name] = true
-					}
-				}
-			}
-			return true
-		})
-	}
-	for of := range taken {
-		names = append(names, fields[of]...)
-	}
-	return names
-}
-
-// durationsOf returns the exported fields of a struct that are durations.
-func durationsOf(of string, s *ast.StructType) (names []string) {
-	for _, f := range s.Fields.List {
-		for _, name := range f.Names {
-			if isDuration(f) && name.IsExported() {
-				names = append(names, of+"."+name.Name)
-			}
-		}
-	}
-	return names
-}
-
-func isDuration(f *ast.Field) bool {
-	s, ok := f.Type.(*ast.SelectorExpr)
-	return ok && s.Sel.Name == "Duration"
 }

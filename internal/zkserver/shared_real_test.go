@@ -9,12 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSharedServerIsOneForEqualOptions(t *testing.T) {
-	first := Shared(t)
-	require.Same(t, first, Shared(t))
-	create(t, connect(t, first.Addr()), ownPath())
-}
-
 // A test that ends, and one that fails to bring the server back, leave it to
 // the next.
 func TestSharedServerIsBroughtBack(t *testing.T) {

@@ -51,28 +51,6 @@ func TestSequences(t *testing.T) {
 	})
 }
 
-// A lost reply costs a number. No number is given twice.
-func TestLostReplyCostsANumber(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		s := atomic.NewSequence(c, "/s")
-		first, err := s.NextDense(ctx)
-		require.NoError(t, err)
-		require.EqualValues(t, 1, first)
-		id, err := s.Next(ctx)
-		require.NoError(t, err)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
-		later, err := s.Next(ctx)
-		require.NoError(t, err)
-		require.Greater(t, later, id)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
-		number, err := s.NextDense(ctx)
-		require.NoError(t, err)
-		require.EqualValues(t, 6, number)
-	})
-}
-
 // Dense numbers that begin again are an error. Those that need not be dense do
 // not begin again.
 func TestDeletedSequence(t *testing.T) {

@@ -73,23 +73,6 @@ func TestMemberOnAServerThatLags(t *testing.T) {
 	})
 }
 
-// A member comes to a server that lags behind, and has not seen the round before this
-// one at all. It sees that round open before its own node is there, and does not pass
-// alone.
-func TestMemberOnAServerThatSeesTheLastRoundLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens := zktest.StartEnsemble(t, 3)
-		one, two := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Leader().Addr())
-		late := connectToOne(t, ens, ens.Followers()[0].Addr())
-		require.NoError(t, late.Sync(t.Context(), "/"))
-		require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
-		w := &world{&recipetest.World{}}
-		w.leaveAll(t, w.enterAll(t, "/b", []*framework.Client{one, two}))
-		_, err := barriers.NewDoubleBarrier(late, "/b", 2).Enter(recipetest.Within(t, time.Minute))
-		require.ErrorIs(t, err, barriers.ErrNotEntered)
-	})
-}
-
 // A third member has entered when another one leaves, whose
 // server lags behind and does not have the third one yet. It waits for that one
 // all the same.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -72,44 +71,6 @@ func TestRealServerCacheIsEqualToTheTree(t *testing.T) {
 	n, err := srv.WatchCount(ctx)
 	require.NoError(t, err)
 	require.Zero(t, n, "watches left on the server")
-}
-
-// Two nodes change several times while a request is on its way, and one of them
-// is the root. About forty others come, change and go, so that they are hot for a
-// time. The cache shows a part of the states that the tree has meanwhile, and
-// nothing else.
-func TestRealServerHotNodesDoNotHoldUpTheCache(t *testing.T) {
-	srv := zkserver.Start(t)
-	w := &world{T: t, rng: rand.New(rand.NewPCG(2, 1)), keep: func(string) bool { return true }}
-	const roundTrip = 50 * time.Millisecond
-	writer, far := connectReal(t, srv), connectReal(t, srv, framework.WithDialer(distant(t, (&net.Dialer{}).DialContext, roundTrip)))
-	ctx, cancel := context.WithTimeout(t.Context(), stuck)
-	defer cancel()
-	tree := &written{world: w, client: writer, nodes: map[string]cache.Node{}}
-	tree.change(ctx, "/r")
-	c, err := cache.New(far, "/r")
-	require.NoError(t, err)
-	defer c.Close()
-	require.NoError(t, c.WaitSynced(ctx))
-
-	var readers sync.WaitGroup
-	readers.Go(func() { w.follow(ctx, "follower", c, 0) })
-	steps := map[int64]struct{}{}
-	// A busy machine has ten times as long for the few steps that are required.
-	for begin := time.Now(); time.Since(begin) < 60*roundTrip || len(steps) < 5 && time.Since(begin) < 600*roundTrip; {
-		tree.change(ctx, "/r")
-		tree.change(ctx, "/r/hot")
-		tree.changeSomething(ctx)
-		steps[c.Zxid()] = struct{}{}
-	}
-	t.Logf("%d steps in %d states of the tree", len(steps), len(w.past))
-	require.Greater(t, len(steps), 4)
-	last := writer.LastZxid()
-	require.NoError(t, c.WaitFor(ctx, last))
-	w.observe("last", c.Zxid(), slices.Collect(c.All()))
-	require.NoError(t, c.Close())
-	readers.Wait()
-	w.check(w.past[len(w.past)-1].zxid)
 }
 
 // written is a tree as its only writer knows it.

@@ -292,27 +292,6 @@ func TestNodeThatMayNotBeReadAnyMoreLeavesTheCache(t *testing.T) {
 	}
 }
 
-func TestClosedCacheLeavesNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
-		create(t, srv, "/r", "/r/a")
-		c := open(t, client, "/r")
-		ends := make(chan error, 1)
-		go func() { ends <- last(c.Changes(t.Context())) }()
-		synctest.Wait()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-ends, cache.ErrClosed, "it is the last element")
-		<-c.Done()
-		require.ErrorIs(t, c.Err(), cache.ErrClosed)
-		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()+1), cache.ErrFutureZxid)
-		create(t, srv, "/r/b")
-		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()), cache.ErrClosed)
-		require.Equal(t, []string{"/r", "/r/a"}, paths(c))
-		require.NoError(t, c.Close())
-		synctest.Wait()
-		srv.AssertNoWatches(t)
-	})
-}
-
 func TestLargeTree(t *testing.T) {
 	each := thorough.Size(1000, 200)
 	all := 1 + 10 + 10*each

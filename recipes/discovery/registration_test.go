@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/nodes"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // czxid returns that of the only instance of the service on the fake server.
@@ -24,54 +23,6 @@ func (w *world) czxid(t *testing.T) int64 {
 	n, there := w.Fake.Node(base + "/orders/" + names[0])
 	require.True(t, there)
 	return n.Stat.Czxid
-}
-
-// Interruptions that the session survives change nothing for readers: no event,
-// and the same node (B2).
-func TestInterruptionsOfARegistrantAreNotSeen(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		w.registered(t, c, replica("a", 1))
-		created := w.czxid(t)
-		news := follow(t, w.directory(t, w.Observer, discovery.WithRemovalGrace(0)))
-		settle()
-		require.Len(t, news(), 2)
-		w.Fake.ClearRequests()
-		for range 10 {
-			network.Cut()
-			outlastGrace()
-			require.NoError(t, c.WaitConnected(w.Patience(t)))
-		}
-		require.Empty(t, news())
-		require.Equal(t, created, w.czxid(t))
-		require.Zero(t, w.Fake.CountRequests(zktest.OpCreate))
-		require.Zero(t, w.Fake.CountRequests(zktest.OpSetData))
-		require.Zero(t, w.Fake.CountRequests(zktest.OpDelete))
-	})
-}
-
-// The servers still have the node of the lost session when the next one begins:
-// it is replaced in one transaction, and no reader sees a gap.
-func TestReplacedNodeIsNoChange(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		r := w.registered(t, c, replica("a", 1))
-		d := w.directory(t, w.Observer)
-		news := follow(t, d)
-		settle()
-		require.Len(t, news(), 2)
-		before := d.Snapshot().Entries[0]
-		there, _ := r.Node().Registration()
-		w.Fake.Session(there.Session.ID()).Pause()
-		<-there.Session.Context().Done()
-		_, err := r.WaitRegistered(w.Patience(t))
-		require.NoError(t, err)
-		outlastGrace()
-		require.Empty(t, news())
-		after := d.Snapshot().Entries[0]
-		require.Equal(t, before.Since, after.Since)
-		require.Equal(t, c.SessionID(), after.Session)
-	})
 }
 
 // Updates and drains change the data in place.
@@ -233,22 +184,6 @@ func TestInstanceGetsAnIDAndATime(t *testing.T) {
 		require.NotEqual(t, one.Instance().ID, two.Instance().ID)
 		require.Equal(t, time.Now(), one.Instance().Registered)
 		require.Len(t, w.Fake.Children(base+"/orders"), 2)
-	})
-}
-
-// A permanent instance outlives its session.
-func TestPermanentInstanceOutlivesItsSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		i := replica("a", 1)
-		i.Kind = discovery.Permanent
-		r := w.registered(t, c, i)
-		created := w.czxid(t)
-		w.Fake.Session(c.SessionID()).Expire()
-		outlastGrace()
-		require.Equal(t, created, w.czxid(t))
-		require.NoError(t, r.Shutdown(w.Patience(t)))
-		require.Empty(t, w.Fake.Children(base+"/orders"))
 	})
 }
 

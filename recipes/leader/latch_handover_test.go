@@ -9,12 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // An orderly hand-over: the leader asks its work to stop, the work finishes in
@@ -106,40 +103,5 @@ func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.NoError(t, next.Context().Err())
 		w.closeAll(t, "/l", latches...)
-	})
-}
-
-// The session is lost while the leader is asked to finish. The leadership
-// passes on all the same.
-func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, lease, network := w.leaderAndNext(t, "/l")
-		handed := make(chan error)
-		go func() { handed <- first.HandOver(recipetest.Within(t, time.Minute)) }()
-		synctest.Wait()
-		network.Expire(t)
-		require.NoError(t, <-handed)
-		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
-		w.await(t, second)
-		w.closeAll(t, "/l", first, second)
-	})
-}
-
-// The connection is interrupted while the hand-over looks for a successor,
-// before the leader is asked to finish. The latch leads again with its node.
-// That is another leadership. So the hand-over does not wait for its end, since
-// the leadership that it was called for is over.
-func TestLeaderIsInterruptedBeforeItIsAskedToHandOver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.DropReply()})
-		start := time.Now()
-		require.ErrorIs(t, first.HandOver(recipetest.Within(t, time.Minute)), leader.ErrNotLeader)
-		require.Less(t, time.Since(start), 30*time.Second)
-		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
-		again := w.await(t, first)
-		require.Equal(t, lease.Path(), again.Path())
-		require.False(t, recipetest.IsClosed(again.Revoked()))
-		w.closeAll(t, "/l", first, second)
 	})
 }

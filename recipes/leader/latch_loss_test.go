@@ -10,9 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 )
 
@@ -34,29 +32,6 @@ func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
 			w.WaitNodes(t, "/l", 1)
 			w.closeAll(t, "/l", first)
 		}
-	})
-}
-
-// TestLeaderLatch#testLostConnection: no candidate leads while the server is
-// down. One leads when it is back.
-func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		w.Session = 2 * recipetest.ShortSession // long enough for the first moments of a server
-		latches, lease := w.startLatches(t, path, 10)
-		w.Stop()
-		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
-		for _, l := range latches {
-			require.Nil(t, l.Leadership())
-		}
-		w.Start()
-		next := w.oneLeads(t, latches)
-		require.Greater(t, next.FencingToken(), lease.FencingToken())
-		w.WaitNodes(t, path, len(latches)) // the nodes of the old sessions are gone
-		for _, l := range latches {
-			require.Contains(t, []*locks.Lease{nil, next}, l.Leadership())
-		}
-		w.closeAll(t, path, latches...)
 	})
 }
 

@@ -8,10 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
-	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -41,31 +39,6 @@ func TestGrantThatIsOutOfDate(t *testing.T) {
 		require.Len(t, w.Nodes(t, "/l"), 2)
 		w.closeAll(t, "/l", second, first)
 	})
-}
-
-// TestLeaderLatch#testWatchedNodeDeletedOnReconnect: the leader leaves while
-// the next candidate is cut off.
-func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
-	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
-		t.Run(policy.String(), func(t *testing.T) {
-			onFakeAndReal(t, func(t *testing.T, w *world) {
-				path := recipetest.Path(t)
-				latches, lease := w.startLatches(t, path, 1)
-				c, network := w.Connect(t, framework.WithErrorPolicy(policy))
-				second := latch(t, c, path)
-				own := w.WaitNodes(t, path, 2)
-				network.Refuse(true)
-				network.Cut()
-				require.NoError(t, latches[0].Shutdown(w.Patience(t)))
-				require.Len(t, w.Nodes(t, path), 1)
-				network.Refuse(false)
-				next := w.await(t, second)
-				require.Contains(t, own, next.Path()[len(path)+1:], "with the node that it has waited with")
-				require.Greater(t, next.FencingToken(), lease.FencingToken())
-				w.closeAll(t, path, second)
-			})
-		})
-	}
 }
 
 // TestLeaderLatch#testUncreatedPathGetLeader, CURATOR-436, CURATOR-358: Leader

@@ -48,47 +48,6 @@ func TestSelectorUnderBothPolicies(t *testing.T) {
 	})
 }
 
-// TestLeaderSelector#testKillSessionThenCloseShouldElectNewLeader, CURATOR-16:
-// after a loss the next candidate leads, and the old leader stands again.
-func TestSelectorOutlivesItsSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c, network := w.Connect(t)
-		first := w.run(t, c, path, 0, always())
-		lease := <-first.leads
-		other, _ := w.Connect(t)
-		second := w.run(t, other, path, 0, always())
-		w.WaitNodes(t, path, 2)
-		network.Expire(t)
-		next := <-second.leads
-		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
-		require.Greater(t, next.FencingToken(), lease.FencingToken())
-		w.WaitNodes(t, path, 2)
-		require.ErrorIs(t, second.stop(), context.Canceled)
-		require.Greater(t, (<-first.leads).FencingToken(), next.FencingToken())
-		require.ErrorIs(t, first.stop(), context.Canceled)
-		w.NothingLeft(t, path)
-	})
-}
-
-// TestLeaderSelector#testLeaderNodeDeleteOnInterrupt, CURATOR-202: Run is
-// cancelled during an outage that the session survives. The selector's node is
-// deleted when the connection is back.
-func TestSelectorIsStoppedDuringAnOutage(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c, network := w.Connect(t)
-		r := w.run(t, c, path, 0)
-		<-r.leads
-		network.Refuse(true)
-		network.Cut()
-		require.ErrorIs(t, r.stop(), context.Canceled)
-		require.Len(t, w.Nodes(t, path), 1)
-		network.Refuse(false)
-		w.NothingLeft(t, path)
-	})
-}
-
 // Work that goes on after its context has ended is reported. It keeps others
 // from leading as long as the session lives. The selector itself does not stand
 // again meanwhile.
@@ -151,24 +110,5 @@ func TestWorkThatOutlastsItsSession(t *testing.T) {
 		<-first.leads
 		require.ErrorIs(t, first.stop(), context.Canceled)
 		w.NothingLeft(t, "/l")
-	})
-}
-
-// The client is closed while the work of one selector runs and another selector
-// waits.
-func TestClosedClientEndsItsSelectors(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c, _ := w.Connect(t)
-		first := w.run(t, c, path, 0, always())
-		lease := <-first.leads
-		second := w.run(t, c, path, 0, always())
-		w.WaitNodes(t, path, 2)
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
-		require.ErrorIs(t, <-first.result, framework.ErrClosed)
-		require.ErrorIs(t, <-second.result, framework.ErrClosed)
-		require.Empty(t, second.leads)
-		w.NothingLeft(t, path)
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -34,28 +33,6 @@ func (w *world) stopAll(t *testing.T, path string, all ...*running) {
 		require.ErrorIs(t, r.stop(), context.Canceled)
 	}
 	w.NothingLeft(t, path)
-}
-
-// CURATOR-171: an operator deletes the leader's node, then that of a waiting
-// candidate, and then everything.
-func TestSelectorsOutliveTheDeletionOfTheirNodes(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		first, second, lease := w.startSelectors(t, path, 0)
-		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
-		require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
-		lease = <-second.leads
-		w.WaitNodes(t, path, 2)
-		queue, err := first.selector.Participants(ctx)
-		require.NoError(t, err)
-		require.NoError(t, w.Observer.Delete(ctx, queue[1].Path, framework.AnyVersion))
-		w.WaitNodes(t, path, 2)
-		require.NoError(t, lease.Context().Err())
-		w.deleteAll(t, path)
-		require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
-		w.WaitNodes(t, path, 2)
-		w.stopAll(t, path, first, second)
-	})
 }
 
 // TestLeaderSelector#testInterruptLeadership,

@@ -17,20 +17,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A selector queues through errors that waiting may cure, as a latch does, and
-// leads when they are over.
-func TestSelectorOutlastsTheServersTrouble(t *testing.T) {
-	for _, code := range troubles {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			c, _ := w.Connect(t, framework.WithRetry(retry.None()))
-			trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpCreate, Times: 5, Do: zktest.Fail(code)})
-			require.NoError(t, leader.NewSelector(c, "/s").Run(w.Patience(t), idle))
-			require.Equal(t, 5, trouble.Hits(), "%v", code)
-			w.NothingLeft(t, "/s")
-		})
-	}
-}
-
 // A selector outlasts errors while it queues. Its caller sees nothing of them,
 // so the error of a Run that gives up has the last one. That may be the error of
 // an earlier request than the one that is under way then.

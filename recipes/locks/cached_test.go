@@ -95,23 +95,6 @@ func TestUseOfACachedLockKeepsItInTheProcess(t *testing.T) {
 	})
 }
 
-func TestCachedLockIsHandedOutSoManyTimes(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, idleFor(3, time.Hour))
-		for range 3 {
-			first := once(t, ctx, m)
-			for range 3 {
-				require.True(t, w.exists(first.Path()))
-				require.Equal(t, first.FencingToken(), once(t, ctx, m).FencingToken())
-			}
-			require.False(t, w.exists(first.Path()))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 // The locks that come when there are enough are not kept.
 func TestIdleLocksOfAProcessAreBounded(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

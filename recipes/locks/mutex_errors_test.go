@@ -11,7 +11,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 func TestInvalidPathsAreErrorsOfAcquire(t *testing.T) {
@@ -66,41 +65,4 @@ func TestAcquireOnAnEndedContextSendsNothing(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.Empty(t, w.Fake.Requests())
 	})
-}
-
-func TestAcquireOnAClosedClient(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		c.Close()
-		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
-		_, err := m.Acquire(w.Patience(t))
-		require.ErrorIs(t, err, framework.ErrClosed)
-		_, err = m.TryAcquire(w.Patience(t))
-		require.ErrorIs(t, err, framework.ErrClosed)
-	})
-}
-
-// Curator tests this in TestLockInternals#testNodeDeletedCleanlyWithFaults and
-// #testAttemptLockFailedException (CURATOR-41).
-func TestErrorOfAStepIsReturnedAndTheNodeIsDeleted(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren, zktest.OpGetData} {
-		t.Run(op.String(), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), "/l"
-				c, _ := w.Connect(t)
-				m := locks.NewInterProcessMutex(c, path)
-				holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path))
-
-				for _, path := range []string{"/l*", "/l/*"} {
-					// The client asks again for a listing that failed along
-					// with the creation.
-					w.Fake.Inject(zktest.Rule{Op: op, Path: path, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
-				}
-				_, err := m.Acquire(ctx)
-				require.ErrorIs(t, err, zk.ErrNoAuth)
-				require.Len(t, w.Fake.Children(path), 1)
-				require.NoError(t, holder.Release(ctx))
-			})
-		})
-	}
 }

@@ -19,27 +19,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Curator tests this in TestInterProcessMutexBase#testKilledSession. Curator's
-// test does not check for a single owner.
-func TestWaiterGoesOnInTheNextSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, network := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		holder := locktest.Acquire(t, ctx, m)
-		waiter := locktest.AcquireLater(ctx, m)
-		waitAhead(t, ctx, m, 2)
-
-		network.Expire(t)
-		lease := waiter.Wait(t)
-		require.ErrorIs(t, context.Cause(holder.Context()), framework.ErrSessionLost)
-		require.NoError(t, lease.Context().Err())
-		require.Greater(t, lease.FencingToken(), holder.FencingToken())
-		require.NoError(t, lease.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
 // The lock of a crashed holder is free when the holder's session has timed
 // out.
 //

@@ -15,23 +15,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestHoldersNodeDeletedByAnOperator(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		lease := locktest.Acquire(t, ctx, m)
-		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
-		<-lease.Context().Done()
-		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
-		other := locktest.Acquire(t, ctx, m)
-		require.ErrorIs(t, lease.Release(ctx), locks.ErrNodeDeleted)
-		require.NoError(t, other.Context().Err())
-		require.NoError(t, other.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
 // Two goroutines of one client want a lock, and another client deletes the node of
 // the first one, which does not watch it yet. The second gets the lock only when the
 // first one's context has ended, whatever objects the two use.

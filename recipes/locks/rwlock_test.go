@@ -34,35 +34,6 @@ func hold(t testing.TB, ctx context.Context, l locks.Locker) *locks.Lease {
 	return lease
 }
 
-func TestReadersShareAndWritersDoNot(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		rw := locks.NewInterProcessReadWriteLock(c, path)
-		a, b := hold(t, ctx, rw.ReadLock()), hold(t, ctx, rw.ReadLock())
-		_, err := rw.WriteLock().TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-
-		writer := take(ctx, rw.WriteLock())
-		for err = nil; err == nil; { // readers that come after a writer wait for it
-			var early *locks.Lease
-			if early, err = rw.ReadLock().TryAcquire(ctx); err == nil {
-				require.NoError(t, early.Release(ctx))
-			}
-		}
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		require.NoError(t, a.Release(ctx))
-		require.False(t, writer.IsOver())
-		require.NoError(t, b.Release(ctx))
-		lease := writer.Wait(t)
-		require.Greater(t, lease.FencingToken(), b.FencingToken())
-		_, err = rw.WriteLock().TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		require.NoError(t, lease.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
 // A writer becomes a reader at the writer's place in the queue, so that the
 // next writer waits for it (CURATOR-621).
 //

@@ -15,30 +15,6 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func TestSemaphoreHasItsLimitOfLeases(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
-		var leases []*locks.Lease
-		for range 3 {
-			leases = append(leases, hold(t, ctx, s))
-		}
-		_, err := s.TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		fourth := take(ctx, s)
-		w.WaitNodes(t, path+"/locks", 1)
-		require.False(t, fourth.IsOver())
-		require.NoError(t, leases[1].Release(ctx))
-		leases[1] = fourth.Wait(t)
-		for _, l := range leases {
-			require.NoError(t, l.Release(ctx))
-		}
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
 // In Curator, two clients that want both of two leases may each get one, and
 // wait for ever.
 //
@@ -118,27 +94,6 @@ func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrCorrupted)
 		w.NothingLeft(t, "/s/leases")
 		w.NothingLeft(t, "/s/locks")
-	})
-}
-
-// The waiter for a lease loses its session. It begins again, at the gate.
-func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		first := hold(t, ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1)))
-		waiting := take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))
-		synctest.Wait()
-		w.Fake.Session(c.SessionID()).Expire()
-		time.Sleep(time.Second)
-		w.WaitNodes(t, path+"/locks", 1)
-		require.NoError(t, first.Release(ctx))
-		lease := waiting.Wait(t)
-		require.NoError(t, lease.Context().Err())
-		require.NoError(t, lease.Release(ctx))
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
 	})
 }
 

@@ -48,58 +48,6 @@ func allocated() uint64 {
 	return m.Mallocs
 }
 
-// lossesOf are the ways in which the request of a client's session, or its reply,
-// is lost.
-func lossesOf(w *world, session int64) map[string]zktest.Action {
-	all := map[string]zktest.Action{}
-	for name, fault := range map[string]zktest.Action{
-		"request": zktest.DropRequest(), "reply": zktest.DropReply(),
-		"request muted": zktest.Blackhole(), "reply muted": zktest.BlackholeReply(),
-	} {
-		all[name] = fault
-		all[name+", session replaced"] = zktest.All(
-			zktest.Call(func(zktest.Request) { w.Fake.Session(session).Replace() }), fault)
-		all[name+", session expired"] = zktest.All(fault,
-			zktest.CallAfter(func(zktest.Request) { w.Fake.Session(session).Expire() }))
-	}
-	return all
-}
-
-// Whatever is lost with the transaction, the caller gets all leases or waits for
-// its next turn, and no other lease is left.
-func TestLeasesWhoseTransactionIsLostAreHeldOrGone(t *testing.T) {
-	for loss := range lossesOf(nil, 0) {
-		t.Run(loss, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, _ := w.Connect(t)
-				s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
-				require.NoError(t, hold(t, ctx, s).Release(ctx))
-				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: lossesOf(w, c.SessionID())[loss]})
-				lease, err := s.AcquireN(ctx, 2)
-				require.NoError(t, err)
-				require.Equal(t, 1, fault.Hits())
-				require.NoError(t, lease.Context().Err())
-				ours := 0
-				for _, name := range w.Nodes(t, path+"/leases") {
-					node, _ := w.Fake.Node(path + "/leases/" + name)
-					if node.Stat.EphemeralOwner == c.SessionID() {
-						ours++
-					}
-				}
-				require.Equal(t, 2, ours)
-				time.Sleep(time.Minute)
-				require.Len(t, w.Nodes(t, path+"/leases"), 2)
-				require.Empty(t, w.Nodes(t, path+"/locks"))
-				require.NoError(t, lease.Context().Err())
-				require.NoError(t, lease.Release(ctx))
-				w.NothingLeft(t, path+"/leases")
-				w.NothingLeft(t, path+"/locks")
-			})
-		})
-	}
-}
-
 // Somebody deletes the node at the gate just before the transaction, and others
 // take the leases.
 //

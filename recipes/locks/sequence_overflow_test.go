@@ -12,7 +12,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
-	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -168,29 +167,6 @@ func TestDowngradeIsRefusedWhenTheSequenceIsUsedUp(t *testing.T) {
 			}
 			require.NoError(t, writer.Context().Err())
 			require.NoError(t, writer.Release(ctx))
-		}
-	})
-}
-
-func TestOneLeaderWhenTheSequenceIsUsedUp(t *testing.T) {
-	atTheEndOfTheSequence(t, []string{"/leader"}, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		var latches []*leader.Latch
-		for range 4 {
-			c, _ := w.Connect(t)
-			latch, err := leader.NewLatch(c, "/leader")
-			require.NoError(t, err)
-			latches = append(latches, latch)
-			w.WaitNodes(t, "/leader", len(latches))
-		}
-		for i, latch := range latches { // latches lead in the order of arrival
-			lease, err := latch.WaitLeadership(ctx)
-			require.NoError(t, err)
-			for _, other := range latches[i+1:] {
-				require.Nil(t, other.Leadership())
-			}
-			require.NoError(t, lease.Context().Err())
-			require.NoError(t, latch.Shutdown(ctx))
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -208,38 +207,4 @@ func connectToOne(t *testing.T, ens *zktest.Ensemble, m *zktest.Member, opts ...
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
-}
-
-// A node that was being made when its caller gave up is in nobody's way, and the
-// client deletes it: also a look does not count it.
-func TestLookOfATryDoesNotCountANodeThatWasBeingMade(t *testing.T) {
-	for name, tc := range map[string]struct {
-		lock func(c *framework.Client) locks.Locker
-		op   zktest.Op
-		path string // of the node that is being made
-	}{
-		"mutex":  {mutexAt, zktest.OpCreate, "/l/*"},
-		"writer": {writerAt, zktest.OpCreate, "/l/*"},
-		"gate":   {semaphoreAt, zktest.OpCreate, "/l/locks/*"},
-		"lease":  {semaphoreAt, zktest.OpMulti, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				lock := tc.lock(c)
-				held := tryToHold(t, tc.lock(w.Observer))
-				isRefused(t, lock)
-				require.NoError(t, held.Release(t.Context()))
-				w.Fake.Inject(zktest.Rule{
-					Op: tc.op, Path: tc.path, Session: c.SessionID(), Do: zktest.DelayRequest(600 * time.Millisecond),
-				})
-				_, err := lock.Acquire(recipetest.Within(t, 300*time.Millisecond))
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				w.Fake.ClearRequests()
-				lease := tryToHold(t, lock)
-				require.Contains(t, w.Requests(), toSync, "it has looked")
-				require.NoError(t, lease.Release(t.Context()))
-			})
-		})
-	}
 }

@@ -55,22 +55,6 @@ func TestShutdownThatGivesUpNamesTheTrouble(t *testing.T) {
 	})
 }
 
-// A node may be made before there is a server.
-func TestNewPersistentNodeNeedsNoServer(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.Fake.Stop()
-		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial))
-		require.NoError(t, err)
-		defer c.Close()
-		n := start(t, c, "/a", "data")
-		time.Sleep(time.Hour)
-		w.Fake.Restart()
-		w.ready(t, n)
-		require.Equal(t, "data", w.dataOf("/a"))
-		require.NoError(t, n.Shutdown(w.Patience(t)))
-	})
-}
-
 // A server that cannot be reached for a while, or is in trouble, does not end
 // the node. The pauses between the attempts grow to half a minute.
 func TestTroubleDoesNotEndTheNode(t *testing.T) {

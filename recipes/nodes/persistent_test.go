@@ -45,30 +45,6 @@ func TestNodeIsThereUntilShutdown(t *testing.T) {
 	})
 }
 
-// After a loss of the session, the node is created with the first request of
-// the next session, and its readers are told.
-func TestNodeComesBackInTheNextSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		path := recipetest.Path(t)
-		n := start(t, c, path, "data")
-		first := w.ready(t, n)
-		for range 3 {
-			before := w.ready(t, n)
-			network.Expire(t)
-			<-before.Session.Context().Done()
-			after := w.ready(t, n)
-			require.Greater(t, after.Czxid, before.Czxid)
-			require.NotEqual(t, before.Session.ID(), after.Session.ID())
-			require.Equal(t, "data", w.data(t, path))
-		}
-		require.ErrorIs(t, context.Cause(first.Session.Context()), framework.ErrSessionLost)
-		require.NoError(t, n.Shutdown(w.Patience(t)))
-		w.awaitNode(t, path, false)
-		w.NoWatches(t)
-	})
-}
-
 // The client gives its session up before the server does. The server still has
 // the node of the lost session when the next one begins: it is replaced in one
 // transaction, so that there is never no node, nor two.

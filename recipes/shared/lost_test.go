@@ -3,7 +3,6 @@ package shared_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,19 +43,6 @@ func (l *lostWrite) meanwhile(do func()) zktest.Action {
 
 func (l *lostWrite) set(n int32) func() {
 	return func() { require.NoError(l, l.Fake.Set("/n", bytesOf(n))) }
-}
-
-// A request was lost, and somebody else has written. TrySet has not written,
-// and says so.
-func TestLostRequestIsNotMadeAgainOverAnotherValue(t *testing.T) {
-	onLostWrite(t, func(l *lostWrite) zktest.Action {
-		return zktest.All(zktest.DropRequest(), l.meanwhile(l.set(2)))
-	}, func(l *lostWrite, now shared.Versioned[int32], ok bool, err error) {
-		require.NoError(l, err)
-		require.False(l, ok)
-		require.Equal(l, int32(2), now.Value)
-		require.Equal(l, int32(2), w32(l))
-	})
 }
 
 func w32(l *lostWrite) int32 { return l.onServer(l.T, "/n") }
@@ -126,27 +112,6 @@ func TestAppliedIsNeverReportedAsNotApplied(t *testing.T) {
 			}, func(l *lostWrite, _ shared.Versioned[int32], ok bool, err error) {
 				require.ErrorIs(l, err, framework.ErrOutcomeUnknown)
 				require.False(l, ok)
-			})
-		})
-	}
-}
-
-// The session is lost while a request is under way, which the server carries
-// out or not. TrySet returns when the session is over for the client.
-func TestWriteInALostSessionIsOfUnknownOutcome(t *testing.T) {
-	for name, do := range map[string]zktest.Action{
-		"carried out":     zktest.BlackholeReply(),
-		"not carried out": zktest.Blackhole(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			begun := time.Now()
-			onLostWrite(t, func(l *lostWrite) zktest.Action {
-				begun = time.Now()
-				return zktest.All(do, zktest.Call(func(r zktest.Request) { go l.Fake.Stop() }))
-			}, func(l *lostWrite, _ shared.Versioned[int32], ok bool, err error) {
-				require.ErrorIs(l, err, framework.ErrOutcomeUnknown)
-				require.False(l, ok)
-				require.LessOrEqual(l, time.Since(begun), l.Session)
 			})
 		})
 	}

@@ -131,16 +131,3 @@ func (at *attendance) size() int {
 	defer at.mu.Unlock()
 	return len(at.waiting) + len(at.leases)
 }
-
-// mostSince returns how many have wanted the lock or had it at once, since some
-// time.
-func (at *attendance) mostSince(t time.Time) (most int) {
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	for i, s := range at.sizes {
-		if lasts := i+1 == len(at.sizes) || !at.sizes[i+1].at.Before(t); lasts {
-			most = max(most, s.n)
-		}
-	}
-	return most
-}

@@ -16,6 +16,17 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+// note notes for the history what a caller has asked for, and was told. One that was
+// refused has no part in it.
+func note(call histories.Call, asked, told any, err error) {
+	switch {
+	case err == nil:
+		call.End(asked, told)
+	case reason.Is(err, framework.ErrOutcomeUnknown):
+		call.Open(asked)
+	}
+}
+
 // text is the codec of strings.
 var text = codec.Codec[string]{
 	Encode: func(s string) ([]byte, error) { return []byte(s), nil },

@@ -1,15 +1,11 @@
 package seat
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // lanesOf returns how many lanes there are of a client's locks.
@@ -22,71 +18,6 @@ func lanesOf(c *framework.Client) (n int) {
 		}
 	}
 	return n
-}
-
-// A lane exists only while it is in use, so that a process can lock any number of
-// paths one after the other.
-func TestNothingIsKeptOfALockThatNobodyWants(t *testing.T) {
-	for name, policy := range map[string]Policy{
-		"given back": {},
-		"hand-over":  {MaxReuses: 2, HandOver: time.Hour},
-		"parked":     {MaxReuses: 2, Idle: time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				ctx := t.Context()
-				m := mutex(c, func(cfg *Config) {
-					cfg.Policy = policy
-					cfg.NotAcquired = func(n NotAcquired) error {
-						if n.Err == nil {
-							return ErrNotAcquired
-						}
-						return n.Err
-					}
-				})
-				require.Zero(t, lanesOf(c))
-				lease, err := m.Acquire(ctx, true)
-				require.NoError(t, err)
-				require.Equal(t, 1, lanesOf(c))
-				for range 10 {
-					go func() {
-						lease, err := m.Acquire(ctx, true)
-						if err == nil {
-							lease.Release(ctx)
-						}
-					}()
-				}
-				short, cancel := context.WithTimeout(ctx, time.Second)
-				defer cancel()
-				_, err = m.Acquire(short, true)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				_, err = m.Acquire(ctx, false)
-				require.ErrorIs(t, err, ErrNotAcquired)
-				require.Equal(t, 1, lanesOf(c))
-				require.NoError(t, lease.Release(ctx))
-				time.Sleep(time.Minute)
-				require.Zero(t, lanesOf(c), "the last has released it")
-
-				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Fail(zktest.ErrNoAuth)})
-				_, err = m.Acquire(ctx, true)
-				require.Error(t, err)
-				require.Zero(t, lanesOf(c), "refused")
-
-				lease, err = m.Acquire(ctx, true)
-				require.NoError(t, err)
-				expire(srv, lease.Hold().Seat())
-				require.Zero(t, lanesOf(c), "lost, and never released")
-
-				_, err = m.Acquire(ctx, true)
-				require.NoError(t, err)
-				go m.Acquire(ctx, true)
-				synctest.Wait()
-				require.NoError(t, c.Close())
-				synctest.Wait()
-				require.Zero(t, lanesOf(c), "the client is closed")
-			})
-		})
-	}
 }
 
 // An arrival that comes while the last goroutine leaves finds that lane or the

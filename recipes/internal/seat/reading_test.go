@@ -167,23 +167,6 @@ func TestWriterThatLeavesTheLineOpensTheDoor(t *testing.T) {
 	})
 }
 
-// Somebody asks for the lock that readers hold. Those who come later have another
-// node.
-//
-// Promise: No reader joins a shared node whose release was requested.
-func TestNobodyJoinsReadersWhoAreAsked(t *testing.T) {
-	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		first := acquire(t, readers(c))
-		asked := first.won().Requested()
-		require.NoError(t, srv.Set(first.won().Path(), RevocationMarker))
-		<-asked
-		late := acquire(t, readers(c))
-		require.NotEqual(t, first.won().Path(), late.won().Path())
-		first.release()
-		late.release()
-	})
-}
-
 // With a cached lock, a watch tells of a writer. Nobody joins behind that, however
 // short ago the queue was listed.
 func TestNobodyJoinsWhenTheWatchHasToldOfOthers(t *testing.T) {
@@ -202,27 +185,6 @@ func TestNobodyJoinsWhenTheWatchHasToldOfOthers(t *testing.T) {
 		second.release()
 		writer.release()
 		third.release()
-	})
-}
-
-// Readers lose the lock together. Its node stays until the last has stopped.
-//
-// Promise: The node of a lost shared lock stays until the last reader has stopped.
-func TestLostNodeStaysForTheLastReader(t *testing.T) {
-	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		m := readers(c, func(cfg *Config) { cfg.Revocable = true })
-		one, two := acquire(t, m), acquire(t, m)
-		node := one.won().Path()
-		require.Equal(t, node, two.won().Path())
-		require.NoError(t, srv.Set(node, RevocationMarker))
-		<-one.won().Context().Done()
-		<-two.won().Context().Done()
-		require.ErrorIs(t, one.won().Release(t.Context()), ErrRevoked)
-		synctest.Wait()
-		require.Len(t, srv.Children("/l"), 1)
-		require.ErrorIs(t, two.won().Release(t.Context()), ErrRevoked)
-		synctest.Wait()
-		require.Empty(t, srv.Children("/l"))
 	})
 }
 

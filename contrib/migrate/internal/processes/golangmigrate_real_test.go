@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -132,25 +131,6 @@ func TestConformanceToGolangMigrate(t *testing.T) {
 	})
 }
 
-func TestGolangMigrateOnce(t *testing.T) {
-	onEachKind(t, func(t *testing.T, d store) {
-		srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-		var all []*process
-		for range 3 {
-			all = append(all, start(t, srv, withGolangMigrate, d, "three steps", ""))
-		}
-		var outcomes []string
-		for _, p := range all {
-			require.Equal(t, "opening", p.hear(t))
-			outcomes = append(outcomes, p.hear(t))
-			p.end(t)
-		}
-		slices.Sort(outcomes)
-		require.Equal(t, []string{"migrated", "no change", "no change"}, outcomes)
-		require.Equal(t, []int{1, 2, 3}, d.applied(t))
-	})
-}
-
 // startTwo starts two replicas: one that stops after it has written a version, and
 // one that waits for its lock.
 func startTwo(t *testing.T, srv *zktest.Server, d store, files, after string) (first, second *process) {
@@ -161,35 +141,6 @@ func startTwo(t *testing.T, srv *zktest.Server, d store, files, after string) (f
 	second = start(t, srv, withGolangMigrate, d, files, "")
 	require.NoError(t, srv.WaitChildren(t.Context(), path, 2))
 	return first, second
-}
-
-func TestGolangMigrateThatLosesItsLockStopsBetweenTwoSteps(t *testing.T) {
-	d := newDatabase(t, sqliteKind)
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	first, second := startTwo(t, srv, d, "three steps", "version 2")
-	require.True(t, srv.Session(first.session).Expire())
-	require.Equal(t, "opening", second.hear(t), "it has our lock")
-	require.Equal(t, "migrated", second.hear(t))
-	second.end(t)
-	first.goOn(t, whenLost)
-	require.Equal(t, "lost before 3", first.hear(t))
-	first.end(t)
-	require.Equal(t, []int{1, 2, 3}, d.applied(t))
-}
-
-// Postgres's own lock holds the next one up until the step under way has ended.
-func TestGolangMigrateThatLosesItsLockEndsItsStep(t *testing.T) {
-	d := newDatabase(t, postgresKind)
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	first, second := startTwo(t, srv, d, "three steps", "version 2, dirty")
-	require.True(t, srv.Session(first.session).Expire())
-	require.Equal(t, "opening", second.hear(t), "it has our lock")
-	first.goOn(t, whenLost)
-	require.Equal(t, "lost during 2", first.hear(t))
-	first.end(t)
-	require.Equal(t, "migrated", second.hear(t))
-	second.end(t)
-	require.Equal(t, []int{1, 2, 3}, d.applied(t))
 }
 
 // One that waited in the database would hold the index up, for which it waits.

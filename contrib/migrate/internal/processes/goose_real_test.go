@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -78,25 +77,6 @@ func outcomeOfGoose(applied int, err error) string {
 		return "stopped"
 	}
 	return err.Error()
-}
-
-func TestGooseOnce(t *testing.T) {
-	onEachKind(t, func(t *testing.T, d store) {
-		srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-		var all []*process
-		for range 3 {
-			all = append(all, start(t, srv, withGoose, d, ""))
-		}
-		var outcomes []string
-		for _, p := range all {
-			require.Equal(t, "locked", p.hear(t))
-			outcomes = append(outcomes, p.hear(t))
-			p.end(t)
-		}
-		slices.Sort(outcomes)
-		require.Equal(t, []string{"0 applied", "0 applied", "3 applied"}, outcomes)
-		require.Equal(t, []int{1, 2, 3}, d.applied(t))
-	})
 }
 
 // The step under way is rolled back, and the next replica runs it.
