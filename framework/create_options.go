@@ -107,7 +107,7 @@ func WithOverwrite(version int32) CreateOption {
 	return func(c *createConfig) { c.orSet, c.orVersion = true, version }
 }
 
-// With WithIdempotence, an existing node counts as success if it has the same data and
+// WithIdempotence makes an existing node count as success if it has the same data and
 // was never written since its creation (version 0). WithIdempotence needs the right to
 // read the node.
 //

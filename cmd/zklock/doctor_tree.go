@@ -81,7 +81,7 @@ func (x *examination) node(path string) error {
 	}
 	if stat.Cversion > 0 && stat.DataLength == 0 {
 		x.find(finding{
-			Hint: true, What: "empty parent", Path: path, Text: "the node had children; servers delete a container within minutes",
+			Hint: true, What: "empty parent", Path: path, Text: "it had children; servers delete a container within minutes",
 		})
 	}
 	return nil
@@ -111,7 +111,7 @@ func (x *examination) recipe(r inspect.Recipe) {
 // share a queue.
 func (x *examination) strangers(queue string) {
 	for _, path := range x.leaves[queue] {
-		x.find(finding{Hint: true, What: "stranger in a queue", Path: path, Text: "not a contender; no client waits for the node"})
+		x.find(finding{Hint: true, What: "stranger in a queue", Path: path, Text: "not a contender; no client waits for it"})
 	}
 	delete(x.leaves, queue)
 }

@@ -27,8 +27,8 @@ var _ gocron.Elector = (*Elector)(nil)
 // latch is nil, all methods of the Elector return an error.
 func NewElector(latch *leader.Latch) *Elector { return &Elector{latch} }
 
-// gocron calls IsLeader before each run of a job. IsLeader makes no request. If this
-// process does not lead, the error is ErrNotLeader.
+// IsLeader is called by gocron before each run of a job. IsLeader makes no request. If
+// this process does not lead, the error is ErrNotLeader.
 func (e *Elector) IsLeader(context.Context) error {
 	_, err := e.lease()
 	return err

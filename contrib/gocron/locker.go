@@ -47,8 +47,9 @@ func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Loc
 	}
 }
 
-// gocron calls Lock before each run of a job. Lock does not wait: if another scheduler has
-// the mutex, the error matches locks.ErrNotAcquired, and gocron skips the run.
+// Lock is called by gocron before each run of a job. Lock does not wait: if another
+// scheduler has the mutex, the error matches locks.ErrNotAcquired, and gocron skips the
+// run.
 //
 // Lock returns the same error while an earlier run of this Locker continues without its mutex,
 // which was lost. Such a run should have stopped. It may overlap with a run of another

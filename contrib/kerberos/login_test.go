@@ -51,9 +51,9 @@ func TestNew(t *testing.T) {
 	for text, config := range map[string]Config{
 		"has no key of bob@HOME":         {Principal: "bob", Keytab: keys},
 		"has no key of alice@AWAY":       {Principal: "alice@AWAY", Keytab: keys},
-		`"" is not a principal`:             {Keytab: keys},
-		`"alice@" is not a principal`:       {Principal: "alice@", Keytab: keys},
-		`"@HOME" is not a principal`:        {Principal: "alice", Keytab: keys, ServerPrincipal: "@HOME"},
+		`"" is not a principal`:          {Keytab: keys},
+		`"alice@" is not a principal`:    {Principal: "alice@", Keytab: keys},
+		`"@HOME" is not a principal`:     {Principal: "alice", Keytab: keys, ServerPrincipal: "@HOME"},
 		"no such file":                   {Principal: "alice", Keytab: keys + "2"},
 		"open KEYRING:persistent:0":      {Cache: "KEYRING:persistent:0"},
 		filepath.Base(keys) + ": malfor": {Cache: "FILE:" + keys},

@@ -7,10 +7,11 @@ import (
 	"github.com/go-kratos/kratos/v2/registry"
 )
 
-// kratos calls Register when an app starts. Register returns when the node exists, and
-// keeps the node until Deregister: see discovery.Registrar. If ctx ends first, nothing
-// stays registered, and the error names what Register has waited for, such as a
-// *discovery.ConflictError. If Deregister is called first, Register returns nil.
+// Register is called by kratos when an app starts. Register returns when the node
+// exists, and keeps the node until Deregister: see discovery.Registrar. If ctx ends
+// first, nothing stays registered, and the error names what Register has waited for,
+// such as a *discovery.ConflictError. If Deregister is called first, Register returns
+// nil.
 //
 // A second Register updates the registered instance in place. If ctx ends first, the
 // update happens later. Clients see the update at once, except clients of kratos's own
@@ -29,8 +30,8 @@ func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstan
 	return nil
 }
 
-// kratos calls Deregister when an app stops. Deregister returns when the node is gone
-// for good. For an instance that this Registry has not registered, Deregister does
+// Deregister is called by kratos when an app stops. Deregister returns when the node is
+// gone for good. For an instance that this Registry has not registered, Deregister does
 // nothing and returns nil.
 //
 // During an outage, Deregister returns nil when ctx ends, after

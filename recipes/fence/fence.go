@@ -36,8 +36,8 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// The error of a request whose token is smaller than an earlier one matches ErrStale.
-// The sender has lost the lock.
+// ErrStale is matched by the error of a request whose token is smaller than an earlier
+// one. The sender has lost the lock.
 var ErrStale = errors.New("stale fencing token")
 
 // StaleError is the error of a request whose token is smaller than an earlier one. It

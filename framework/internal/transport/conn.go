@@ -276,8 +276,8 @@ func (c *Conn) handleNotification(r reply) error {
 	return err
 }
 
-// By SetReadDeadline, the library notices a silent server. Until the handshake is done,
-// the deadline from Wrap applies instead.
+// SetReadDeadline is called by the library to notice a silent server. Until the
+// handshake is done, the deadline from Wrap applies instead.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	if !c.handshake.done {
 		return nil

@@ -150,7 +150,7 @@ func (ws *Session) looked(group []*Watch, now int64) {
 	}
 }
 
-// On a new connection, Restore passes the watches that the server should have to set.
+// Restore passes to set, on a new connection, the watches that the server should have.
 // No watch is withdrawn meanwhile.
 //
 // A handshake may finish after its session is over, and even after the next session is

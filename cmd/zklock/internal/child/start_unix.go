@@ -25,8 +25,8 @@ type system struct {
 	asked   chan request
 }
 
-// Call Prepare before a lock is acquired for a command, and stop afterwards. In
-// between, this program adopts orphans of its commands, a write to a closed pipe
+// Prepare must be called before a lock is acquired for a command, and stop afterwards.
+// In between, this program adopts orphans of its commands, a write to a closed pipe
 // returns an error, and Ctrl-Z has no effect. By default, such a write would end this
 // program and lose the lock, and Ctrl-Z would stop only this program, which could then
 // not stop the command when the lock is lost. Children keep the defaults.

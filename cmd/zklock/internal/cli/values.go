@@ -126,7 +126,7 @@ func inWords(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// A flag's value that implements Chooser is completed.
+// Chooser makes completion work for the value of a flag that implements it.
 type Chooser interface {
 	// Choices returns the possible words. A word that ends with "=" is incomplete.
 	Choices() []string
