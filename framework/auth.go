@@ -42,7 +42,7 @@ func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address strin
 	if err == nil {
 		s.Exchange, s.First, err = m.Start(ctx, host)
 	}
-	if err == nil && s.Exchange == nil {
+	if err == nil && !present(s.Exchange) {
 		err = &sasl.Error{Mechanism: m.Name(), Principal: m.Principal(), Err: isNil("exchange")}
 	}
 	if err == nil {
@@ -63,10 +63,12 @@ func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address strin
 //
 // If no server lets the client in, and one refuses the credentials, operations
 // fail at once with an error that matches zk.ErrAuthFailed and says which
-// credentials. The log has one line for it. The client goes on trying to
-// connect, with pauses that grow to half a minute, and leaves no session
-// behind. While it has a session to lose, the pauses stay as short as always.
-// One server that refuses what the others take is passed over.
+// credentials. The same happens without credentials if the servers require some:
+// errors.As then finds a *[sasl.Error] with the code -124. The log has one line for
+// it. The client goes on trying to connect, with pauses that grow to half a minute.
+// It leaves no session behind, except on a server that requires authentication even
+// to end a session. While it has a session to lose, the pauses stay as short as
+// always. One server that refuses what the others take is passed over.
 func WithAuth(scheme string, auth []byte) Option {
 	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)} // its memory may be cleared before New
 	return func(c *config) { c.auth = append(c.auth, cred) }
