@@ -41,7 +41,7 @@ func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address strin
 	if err == nil {
 		s.Exchange, s.First, err = m.Start(ctx, host)
 	}
-	if err == nil && s.Exchange == nil {
+	if err == nil && !present(s.Exchange) {
 		err = &sasl.Error{Mechanism: m.Name(), Principal: m.Principal(), Err: isNil("exchange")}
 	}
 	if err == nil {
@@ -60,11 +60,13 @@ func startSASL(ctx context.Context, m sasl.Mechanism, nc net.Conn, address strin
 // in this session and in later ones. WithAuth may be given several times.
 //
 // If no server accepts the client and one refuses the credentials, operations fail at
-// once with an error that matches zk.ErrAuthFailed and names the credentials. The log
-// has one line. The client keeps trying to connect, with pauses that grow to half a
-// minute, and leaves no session behind. While the client has a session to lose, the
-// pauses stay short. If only one server refuses the credentials, the client uses the
-// others.
+// once with an error that matches zk.ErrAuthFailed and names the credentials. The same
+// happens to a client without credentials if the servers require some: errors.As then
+// finds a *[sasl.Error] with the code -124. The log has one line. The client keeps trying
+// to connect, with pauses that grow to half a minute. It leaves no session behind, except
+// on a server that requires authentication even to end a session. While the client has a
+// session to lose, the pauses stay short. If only one server refuses the credentials, the
+// client uses the others.
 func WithAuth(scheme string, auth []byte) Option {
 	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)} // the caller may clear auth before New
 	return func(c *config) { c.auth = append(c.auth, cred) }

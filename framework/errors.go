@@ -168,7 +168,7 @@ var serverErrors = map[int32]string{
 	proto.CodeEphemeralOnLocalSession: "ephemeral node on local session",
 	proto.CodeNoWatcher:               "no such watcher",
 	proto.CodeRequestTimeout:          "request timeout",
-	proto.CodeSessionClosedNeedsSASL:  "session closed, authentication required: set WithSASL or WithAuth",
+	proto.CodeSessionClosedNeedsSASL:  "session closed, authentication required: set framework.WithSASL or framework.WithAuth",
 	proto.CodeQuotaExceeded:           "quota exceeded",
 	proto.CodeThrottled:               "throttled",
 }
@@ -181,8 +181,12 @@ func (e *ServerError) Error() string {
 	return fmt.Sprintf("zk: error %d", e.Code)
 }
 
-// Is reports whether target is a *ServerError with the same code.
+// Is reports whether target is a *ServerError with the same code. The answer of a
+// server that requires authentication also matches zk.ErrAuthFailed.
 func (e *ServerError) Is(target error) bool {
+	if target == zk.ErrAuthFailed {
+		return e.Code == proto.CodeSessionClosedNeedsSASL
+	}
 	t, ok := target.(*ServerError)
 	return ok && t.Code == e.Code
 }

@@ -38,9 +38,9 @@ func TestSafetyMarginIsAPartOfTheNegotiatedTimeout(t *testing.T) {
 func TestIdleSessionLivesWithTheLargestSafetyMargin(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithSafetyMargin(0.5))
-		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(sessionTimeout / 7)})
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
+		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(sessionTimeout / 7)})
 		time.Sleep(time.Hour)
 		require.NoError(t, s.Context().Err())
 	})

@@ -230,21 +230,6 @@ func TestServerWithoutSASLIsNotUsed(t *testing.T) {
 	})
 }
 
-// Promise: a server that requires authentication makes operations fail at once, and the
-// error says which options are missing.
-func TestMissingSASLIsNamed(t *testing.T) {
-	saslServer(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv)
-		begin := time.Now()
-		_, _, err := c.Get(t.Context(), "/")
-		require.ErrorContains(t, err, "set WithSASL")
-		code, ok := framework.ServerCode(err)
-		require.True(t, ok)
-		require.EqualValues(t, -124, code)
-		require.Less(t, time.Since(begin), time.Second)
-	}, zktest.WithRequiredSASL())
-}
-
 // Promise: an exchange that a server delays, or does not finish, costs an attempt to
 // connect and nothing else.
 func TestInterruptedSASLIsBegunAgain(t *testing.T) {

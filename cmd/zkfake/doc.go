@@ -28,6 +28,8 @@
 //	-maxsession duration  the longest one; a real server has 2 and 20 ticks
 //	-containercheck d     time between two looks for empty containers and for
 //	                      nodes whose TTL is over
+//	-sasl-user name       authenticate this user by SASL, with DIGEST-MD5
+//	-sasl-password-file f a file whose first line is the user's password
 //
 // With -listen 0.0.0.0:2181 the server listens on all interfaces. With -tick
 // sessions expire as at a real server.

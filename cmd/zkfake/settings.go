@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/testing/zktest"
@@ -21,6 +23,8 @@ type settings struct {
 
 	minSession, maxSession time.Duration
 	containerCheck         time.Duration
+
+	saslUser, saslPassword string // empty without SASL
 }
 
 // parse parses the command line. It returns an error if the line is invalid.
@@ -37,6 +41,13 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.DurationVar(&s.maxSession, "maxsession", 24*24*time.Hour, "the longest session timeout, a `duration`")
 	fs.DurationVar(&s.containerCheck, "containercheck", time.Minute,
 		"`duration` between two looks for empty containers and nodes with a TTL")
+	fs.StringVar(&s.saslUser, "sasl-user", "", "authenticate this `user` by SASL, with DIGEST-MD5")
+	fs.Func("sasl-password-file", "a `file` with the user's password", func(name string) error {
+		data, err := os.ReadFile(name)
+		password, _, _ := strings.Cut(string(data), "\n")
+		s.saslPassword = strings.TrimSuffix(password, "\r")
+		return err
+	})
 	fs.SetOutput(io.Discard) // the caller prints errors
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -65,6 +76,8 @@ func (s settings) check() error {
 		return fmt.Errorf("-minsession %v, -maxsession %v: must be positive, and in this order", s.minSession, s.maxSession)
 	case s.containerCheck < time.Millisecond:
 		return fmt.Errorf("-containercheck %v: must be at least 1ms", s.containerCheck)
+	case (s.saslUser == "") != (s.saslPassword == ""):
+		return errors.New("-sasl-user and -sasl-password-file: give both, and a password, or neither")
 	case s.control != "":
 		return checkLoopback(s.control)
 	}
@@ -95,6 +108,9 @@ func (s settings) options() []zktest.Option {
 	}
 	if s.version == "3.8.0" {
 		opts = append(opts, zktest.WithVersion38())
+	}
+	if s.saslUser != "" {
+		opts = append(opts, zktest.WithSASLUser(s.saslUser, s.saslPassword))
 	}
 	return opts
 }

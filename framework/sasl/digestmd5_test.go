@@ -167,7 +167,10 @@ func TestPasswordIsNotPrinted(t *testing.T) {
 
 func TestErrorNamesWhoWasRefusedAndWhy(t *testing.T) {
 	cause := fmt.Errorf("no proof")
-	require.EqualError(t, &Error{"DIGEST-MD5", "joe", -115, nil}, `SASL DIGEST-MD5 as "joe": the server refused (-115)`)
+	require.EqualError(t, &Error{"DIGEST-MD5", "joe", -115, nil},
+		`SASL DIGEST-MD5 as "joe": the server refused (-115): user, password or ticket may be wrong`)
+	require.EqualError(t, &Error{Code: -124},
+		"the server requires authentication (-124): set framework.WithSASL or framework.WithAuth")
 	err := &Error{"DIGEST-MD5", "joe", 0, cause}
 	require.EqualError(t, err, `SASL DIGEST-MD5 as "joe": no proof`)
 	require.ErrorIs(t, err, cause)

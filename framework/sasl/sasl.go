@@ -56,6 +56,9 @@ type Exchange interface {
 
 // Error is a refusal: the server has refused the client, or the client does not
 // trust what the server has sent. The client is not connected then.
+//
+// Mechanism and Principal are empty if the server requires authentication, and neither
+// framework.WithSASL nor framework.WithAuth has given what it accepts.
 type Error struct {
 	Mechanism string // such as "DIGEST-MD5"
 	Principal string
@@ -72,10 +75,13 @@ type Error struct {
 // or the client's reason.
 func (e *Error) Error() string {
 	who := fmt.Sprintf("SASL %s as %q", e.Mechanism, e.Principal)
-	if e.Err != nil {
+	switch {
+	case e.Err != nil:
 		return who + ": " + e.Err.Error()
+	case e.Mechanism == "":
+		return fmt.Sprintf("the server requires authentication (%d): set framework.WithSASL or framework.WithAuth", e.Code)
 	}
-	return fmt.Sprintf("%s: the server refused (%d)", who, e.Code)
+	return fmt.Sprintf("%s: the server refused (%d): user, password or ticket may be wrong", who, e.Code)
 }
 
 // Unwrap returns Err.

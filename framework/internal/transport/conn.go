@@ -225,19 +225,20 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 }
 
 // isAboutSession reports whether a server refuses a request because the session is over
-// or has moved to another server. The connection is then useless, and only a handshake
-// shows whether the session is over. The answer to a failed transaction begins with an
-// error, so isAboutSession reads the body only then.
+// or has moved to another server, or because the server requires an authentication that
+// the client lacks. The connection is then useless, and only a handshake shows whether
+// the session is over. The answer to a failed transaction begins with an error, so
+// isAboutSession reads the body only then.
 func isAboutSession(op int32, r reply) bool {
 	code := r.Code
 	if op == proto.OpMulti && code == proto.CodeOK {
 		code = proto.FailureOfMulti(r.body)
 	}
-	return code == proto.CodeSessionExpired || code == proto.CodeSessionMoved
+	return code == proto.CodeSessionExpired || code == proto.CodeSessionMoved || code == proto.CodeSessionClosedNeedsSASL
 }
 
-// errSessionRefused ends a connection whose server does not have the session.
-var errSessionRefused = errors.New("the server says that the session is over, or at another server")
+// errSessionRefused ends a connection whose server does not serve the session.
+var errSessionRefused = errors.New("the server says that the session is over, or at another server, or needs authentication")
 
 // matchReply finds the request that a reply belongs to. It returns the call if the
 // request belongs to this package.
@@ -251,8 +252,9 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	if !known {
 		return nil, sent, false
 	}
+	c.link.notServed = c.link.notServed || r.Code == proto.CodeSessionClosedNeedsSASL
 	// Servers do not renew the session with an auth request, or with a request that
-	// they refuse because they do not have the session.
+	// they refuse because of the session.
 	if !c.link.cfg.LeaderConfirmed && sent.Op != proto.OpAuth && !isAboutSession(sent.Op, r) {
 		c.link.contactLocked(sent.at)
 	}

@@ -80,7 +80,7 @@ func stalledPeer(t *testing.T, l *Link) *Conn {
 	client, server := net.Pipe() // without a buffer
 	c := l.Wrap(client, time.Now().Add(time.Hour), nil).(*Conn)
 	t.Cleanup(func() { c.Close(); server.Close(); l.Close() })
-	c.Write(connectFrame(0))
+	c.Write(connectFrame(7))
 	_, err := server.Read(make([]byte, 100))
 	require.NoError(t, err)
 	go server.Write(connectAnswer(9*time.Second, 7))

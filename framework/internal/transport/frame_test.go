@@ -31,7 +31,7 @@ func TestFramesThatAreAnnouncedAndDoNotComeTakeNoMemory(t *testing.T) {
 			l := NewLink(Config{})
 			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}, nil).(*Conn)
 			defer l.Close()
-			c.Write(connectFrame(0))
+			c.Write(connectFrame(7))
 			require.Less(t, allocated(func() {
 				for {
 					if _, err := c.readAll(); err != nil {
@@ -54,7 +54,7 @@ func TestLongFramesArriveWhole(t *testing.T) {
 	l := NewLink(Config{})
 	c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}, nil).(*Conn)
 	defer l.Close()
-	c.Write(connectFrame(0))
+	c.Write(connectFrame(7))
 	c.Write(getFrame(1, "/n", false))
 	c.Write(getFrame(2, "/n", false))
 	_, err := c.readAll()
@@ -112,7 +112,7 @@ func FuzzIncoming(f *testing.F) {
 		read := 0
 		memory := allocated(func() {
 			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}, nil).(*Conn)
-			c.Write(connectFrame(0))
+			c.Write(connectFrame(7))
 			c.Write(getFrame(1, "/n", true))
 			send(l, "/n")
 			l.RemoveWatch(Watch{"/n", Data})

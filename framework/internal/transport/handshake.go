@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/sasl"
 )
 
 // handshake is the part of a connection's life before the library learns that
@@ -18,8 +19,7 @@ type handshake struct {
 	response []byte           // the ConnectResponse, withheld until the handshake is done
 	timeout  time.Duration    // the session's
 	saslXid  int32            // of the unanswered SASL message, or 0
-	ping     *firstPing       // the unanswered first ping, or nil
-	auths    map[int32]string // schemes by xid; the answer removes an entry
+	waiting  map[int32]string // schemes of credentials by xid, and the ping without a scheme; the answer removes an entry
 }
 
 // Credentials prove to the server who the client is.
@@ -78,23 +78,25 @@ func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case c.handshake.saslXid != 0:
+	if c.handshake.saslXid != 0 {
 		return c.handleSASL(r)
-	case c.handshake.ping != nil:
-		return c.handleFirstPing(r)
 	}
-	scheme, ours := c.handshake.auths[r.Xid]
+	scheme, ours := c.handshake.waiting[r.Xid]
 	switch {
-	case !ours:
+	case ours && r.Code == proto.CodeSessionClosedNeedsSASL:
+		return nil, &sasl.Error{Code: r.Code}
+	case !ours || r.Code != 0 && scheme == "":
 		return nil, errMalformed
 	case r.Code != 0:
 		return nil, &AuthError{scheme, r.Code}
 	}
 	c.matchReply(r)
-	delete(c.handshake.auths, r.Xid)
-	if len(c.handshake.auths) > 0 {
+	delete(c.handshake.waiting, r.Xid)
+	if len(c.handshake.waiting) > 0 {
 		return nil, nil
+	}
+	if c.requestedSession == 0 {
+		c.sessionAccepted()
 	}
 	c.establish()
 	return c.handshake.response, nil
@@ -134,29 +136,11 @@ func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 }
 
 // sessionGranted continues the handshake after the server has granted the requested
-// session and, if SASL is configured, has authenticated the client.
+// session and, if SASL is configured, has authenticated the client. A new session is
+// accepted when the server has answered the first ping.
 func (c *Conn) sessionGranted(response []byte) ([]byte, error) {
-	cfg := &c.link.cfg
-	if c.requestedSession == 0 && !cfg.LeaderConfirmed && cfg.Clock().Sub(c.connectSentAt) > c.handshake.timeout/3 {
-		c.sendFirstPing(response)
-		return nil, nil
-	}
-	return c.sessionAccepted(response, c.connectSentAt)
-}
-
-// sessionAccepted continues the handshake when the session is known to live for its
-// timeout after contact, the time at which an answered request was sent.
-func (c *Conn) sessionAccepted(response []byte, contact time.Time) ([]byte, error) {
-	c.link.mu.Lock()
-	c.link.timeout = c.handshake.timeout
-	// A majority has committed the creation of a new session. A deposed leader
-	// may resume an old one by itself.
-	if !c.link.cfg.LeaderConfirmed || c.requestedSession == 0 {
-		c.link.contactLocked(contact)
-	}
-	c.link.mu.Unlock()
-	if c.link.cfg.Accepted != nil {
-		c.link.cfg.Accepted()
+	if c.requestedSession != 0 {
+		c.sessionAccepted()
 	}
 	if c.authenticate() {
 		c.handshake.response = bytes.Clone(response)
@@ -166,28 +150,58 @@ func (c *Conn) sessionAccepted(response []byte, contact time.Time) ([]byte, erro
 	return response, nil
 }
 
+// sessionAccepted notes that the session lives for its timeout from the
+// ConnectRequest, or from a later contact.
+func (c *Conn) sessionAccepted() {
+	c.link.mu.Lock()
+	c.link.timeout = c.handshake.timeout
+	// A majority has committed the creation of a new session. A deposed leader
+	// may resume an old one by itself.
+	if !c.link.cfg.LeaderConfirmed || c.requestedSession == 0 {
+		c.link.contactLocked(c.connectSentAt)
+	}
+	c.link.mu.Unlock()
+	if c.link.cfg.Accepted != nil {
+		c.link.cfg.Accepted()
+	}
+}
+
 func timeoutOf(r proto.ConnectResponse) time.Duration {
 	return time.Duration(r.TimeoutMillis) * time.Millisecond
 }
 
-// authenticate sends all credentials, and reports whether there are any. Servers might
-// refuse later requests without credentials.
+// authenticate sends all credentials, and reports whether the handshake has to wait for an
+// answer. Servers might refuse later requests without credentials.
+//
+// A ping follows the credentials of a new session, and of a session that a server has
+// refused to serve without authentication. The answer to the ping shows whether the server
+// serves the client: a server that requires authentication grants the session in any case.
+//
+// Without Config.LeaderConfirmed, the ping is also contact. The creation of the session may
+// have taken so long, as on servers with slow disks, that its timeout, counted from the
+// ConnectRequest, would be over before the library's first ping.
 func (c *Conn) authenticate() bool {
-	if c.link.cfg.Credentials == nil {
-		return false
+	var all []Credentials
+	if c.link.cfg.Credentials != nil {
+		all = c.link.cfg.Credentials()
 	}
-	all := c.link.cfg.Credentials()
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.handshake.auths = map[int32]string{}
-	for _, cred := range all {
-		r := proto.RequestHeader{Xid: c.link.nextOwnXid(), Op: proto.OpAuth}
-		c.out = appendRequest(c.out, r, cred.Payload)
+	c.handshake.waiting = map[int32]string{}
+	send := func(xid, op int32, scheme string, payload func([]byte) []byte) {
+		r := proto.RequestHeader{Xid: xid, Op: op}
+		c.out = appendRequest(c.out, r, payload)
 		c.inflight.sent(r, c.link.cfg.Clock(), nil)
-		c.handshake.auths[r.Xid] = cred.Scheme
+		c.handshake.waiting[xid] = scheme
+	}
+	for _, cred := range all {
+		send(c.link.nextOwnXid(), proto.OpAuth, cred.Scheme, cred.Payload)
+	}
+	if c.requestedSession == 0 || c.link.notServed {
+		send(proto.XidPing, proto.OpPing, "", noPayload)
 	}
 	c.signal()
-	return len(all) > 0
+	return len(c.handshake.waiting) > 0
 }
 
 // Payload appends the body of an auth request.
@@ -204,6 +218,7 @@ func (c *Conn) establish() {
 		defer c.link.mu.Unlock()
 		c.restoreLocked(watches)
 		c.established, c.establishedAt, c.link.established = true, time.Now(), true
+		c.link.notServed = false
 		if c.link.cfg.LeaderConfirmed && !c.link.closed {
 			c.link.goroutines.Go((&heartbeat{Conn: c}).confirmContact)
 		}
@@ -276,35 +291,3 @@ func (c *Conn) handshakeFailed(err error) {
 }
 
 func frameLength(frame []byte) int { return int(int32(binary.BigEndian.Uint32(frame))) }
-
-// firstPing is a ping that the handshake sends for a new session whose creation took
-// long, as on servers with slow disks.
-//
-// As far as the client knows, the session's timeout counts from the request for the
-// session, and may run out before the library sends its first ping. When the
-// handshake's own ping is answered, the timeout counts from that ping.
-//
-// With Config.LeaderConfirmed there is no such ping, because any server answers
-// a ping by itself.
-type firstPing struct{ sent time.Time }
-
-// sendFirstPing sends the ping. The library gets the ConnectResponse only after
-// the ping is answered.
-func (c *Conn) sendFirstPing(response []byte) {
-	c.handshake.response = bytes.Clone(response)
-	c.handshake.ping = &firstPing{c.link.cfg.Clock()}
-	c.link.mu.Lock()
-	defer c.link.mu.Unlock()
-	c.out = appendRequest(c.out, proto.RequestHeader{Xid: proto.XidPing, Op: proto.OpPing}, noPayload)
-	c.signal()
-}
-
-// handleFirstPing takes the answer to the ping and continues the handshake.
-func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
-	if r.Xid != proto.XidPing || r.Code != 0 {
-		return nil, errMalformed
-	}
-	p, response := c.handshake.ping, c.handshake.response
-	c.handshake.ping, c.handshake.response = nil, nil
-	return c.sessionAccepted(response, p.sent)
-}

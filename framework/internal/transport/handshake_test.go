@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -118,7 +119,7 @@ func TestHandshakesOfRealServersAreTaken(t *testing.T) {
 				c, p := dialed(t, NewLink(Config{}))
 				go c.Write(connectFrame(0))
 				p.read()
-				go p.write(answer)
+				go func() { p.write(answer); p.answerPing() }()
 				f, err := c.readAll()
 				require.NoError(t, err)
 				require.Equal(t, answer[4:], f)
@@ -151,4 +152,81 @@ func TestMalformedHandshakesAreRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that requires authentication refuses a ping that precedes the credentials,
+// however long the session has taken to create.
+func TestCredentialsPrecedeThePing(t *testing.T) {
+	for _, delay := range []time.Duration{0, 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			l := NewLink(Config{Credentials: func() []Credentials { return []Credentials{{"digest", []byte("u:p")}} }})
+			c, p := dialed(t, l)
+			c.Write(connectFrame(0))
+			p.read()
+			time.Sleep(delay)
+			go p.write(connectAnswer(9*time.Second, 7))
+			go c.readAll()
+			require.Equal(t, []int32{proto.OpAuth, proto.OpPing}, p.readOps(2))
+			p.write(answerFrame(firstOwnXid, 0, 0))
+			synctest.Wait()
+			_, isHeld := l.Held()
+			require.False(t, isHeld, "the server has not answered the ping")
+			p.write(pingAnswer)
+			synctest.Wait()
+			_, isHeld = l.Held()
+			require.True(t, isHeld)
+		})
+	}
+}
+
+// Promise: an answer that requires authentication proves nothing about the session, and
+// no session counts as accepted again until the server has answered a ping.
+func TestServerThatRequiresAuthenticationDoesNotServe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed error
+		l := NewLink(Config{Failed: func(err error) { failed = err }})
+		begin := time.Now()
+		c, p := established(t, l, 7, 9*time.Second)
+		time.Sleep(time.Second)
+		call, err := send(l, "/n")
+		require.NoError(t, err)
+		go p.write(answerFrame(xidOf(p.read()), 0, -124))
+		_, err = c.readAll()
+		require.ErrorIs(t, err, errSessionRefused)
+		code, _, _, err := call.Answer()
+		require.NoError(t, err)
+		require.EqualValues(t, -124, code)
+		require.Zero(t, contactAfter(l, begin))
+
+		refused := func(code int) {
+			c, p := dialed(t, l)
+			go c.Write(connectFrame(7))
+			p.read()
+			go p.write(connectAnswer(9*time.Second, 7))
+			go func() { p.read(); p.write(answerFrame(proto.XidPing, 0, code)) }()
+			_, err := c.readAll()
+			require.Error(t, err)
+			require.ErrorIs(t, failed, err)
+			_, isHeld := l.Held()
+			require.False(t, isHeld)
+		}
+		for range 2 {
+			refused(-124)
+			var required *sasl.Error
+			require.ErrorAs(t, failed, &required)
+			require.Equal(t, sasl.Error{Code: -124}, *required)
+		}
+		refused(-112)
+		require.ErrorIs(t, failed, errMalformed)
+
+		c, p = dialed(t, l)
+		go c.Write(connectFrame(7))
+		p.read()
+		go func() { p.write(connectAnswer(9*time.Second, 7)); p.answerPing() }()
+		_, err = c.readAll()
+		require.NoError(t, err)
+		c.Close()
+		_, p = established(t, l, 7, 9*time.Second)
+		require.True(t, p.silent(), "the next reconnect needs no ping")
+	})
 }

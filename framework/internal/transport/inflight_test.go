@@ -68,7 +68,7 @@ func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
 		begin := time.Now()
 		c, p := dialed(t, l)
 		time.Sleep(time.Second)
-		c.Write(connectFrame(0))
+		c.Write(connectFrame(7))
 		p.read()
 		time.Sleep(time.Second)
 		go p.write(connectAnswer(9*time.Second, 7))

@@ -16,7 +16,7 @@ import (
 // A peer may send any bytes: the library does not panic, and allocates only in
 // proportion to their number.
 func FuzzLibrary(f *testing.F) {
-	hello := connectAnswer(9*time.Second, 7)
+	hello := append(connectAnswer(9*time.Second, 7), pingAnswer...)
 	f.Add([]byte{})
 	f.Add(hello)
 	f.Add(frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)))

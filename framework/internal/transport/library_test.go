@@ -173,7 +173,7 @@ func TestFramesThatWouldCrashTheLibraryEndTheConnectionInstead(t *testing.T) {
 				again := make(chan bool)
 				library(t, NewLink(Config{}), func(n int, p *peer) {
 					p.read()
-					p.write(connectAnswer(9*time.Second, 7))
+					p.write(append(connectAnswer(9*time.Second, 7), pingAnswer...))
 					switch n {
 					case 1:
 						p.write(bad)

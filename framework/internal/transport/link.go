@@ -77,6 +77,7 @@ type Link struct {
 	identity    Identity // the session's, once a server has accepted it
 	established bool     // a handshake is done, and the library knows the session
 	replaced    bool     // a server has granted another session in place of this one
+	notServed   bool     // the last connection has ended for lack of authentication
 }
 
 // NewLink returns the link of a session that has not connected yet.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // peer is the server's end of a connection, played by a test. It receives
@@ -61,7 +63,12 @@ func completeHandshake(t *testing.T, c *Conn, p *peer, session int64, timeout ti
 	t.Helper()
 	go c.Write(connectFrame(session))
 	p.read()
-	go p.write(connectAnswer(timeout, max(session, 1)))
+	go func() {
+		p.write(connectAnswer(timeout, max(session, 1)))
+		if session == 0 {
+			p.answerPing()
+		}
+	}()
 	_, err := c.readAll()
 	require.NoError(t, err)
 }
@@ -89,6 +96,15 @@ func (p *peer) silent() bool {
 }
 
 func (p *peer) write(frame []byte) { p.nc.Write(frame) }
+
+// answerPing answers the ping in the handshake of a new session.
+func (p *peer) answerPing() {
+	if p.read() != nil {
+		p.write(pingAnswer)
+	}
+}
+
+var pingAnswer = answerFrame(proto.XidPing, 0, 0)
 
 // readAll reads one frame as the library does: the length, then the rest.
 func (c *Conn) readAll() ([]byte, error) {

@@ -80,7 +80,7 @@ func TestSASLEndsWhenTheServerHasAcceptedTheLastMessage(t *testing.T) {
 				c := l.Wrap(client, time.Now().Add(10*time.Second), tc.script.exchange(t)).(*Conn)
 				p := newPeer(t, server)
 				defer func() { c.Close(); server.Close(); l.Close() }()
-				go c.Write(connectFrame(0))
+				go c.Write(connectFrame(7))
 				p.read()
 				go func() {
 					p.write(connectAnswer(9*time.Second, 7))
@@ -137,7 +137,7 @@ func TestSASLMessageOnTheWire(t *testing.T) {
 		c := l.Wrap(client, time.Now().Add(10*time.Second), script{last(nil)}.exchange(t)).(*Conn)
 		p := newPeer(t, server)
 		defer func() { c.Close(); server.Close(); l.Close() }()
-		go c.Write(connectFrame(0))
+		go c.Write(connectFrame(7))
 		p.read()
 		go p.write(connectAnswer(9*time.Second, 7))
 		go c.readAll()
