@@ -48,8 +48,8 @@
 //	locktrace.HookHoldEnded            to count lost locks
 //
 // Apache Curator's recipes have the same paths, node names and modes, so Java and Go
-// processes may contend for the same lock. The tests of package testing/interop prove it
-// with real Java Curator.
+// processes may contend for the same lock. The tests in testing/interop prove it with
+// real Java Curator.
 //
 // # What survives a failure
 //

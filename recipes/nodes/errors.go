@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// Persistent nodes and groups return these errors and those of package framework, or
+// Persistent nodes and groups return these errors and the errors of package framework, or
 // report them in a Change. Match them with errors.Is. The error for an invalid argument
 // is a *framework.ConfigError and matches zk.ErrBadArguments; the error for an invalid
 // path matches zk.ErrInvalidPath.

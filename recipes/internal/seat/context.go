@@ -92,8 +92,8 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 // end of under reaches it at once. The end of ctx reaches it within the time that it
 // takes to start a goroutine. The context has the error and the cause of the context that
 // ended first; at ctx's deadline, the cause is context.DeadlineExceeded. The cause is not
-// wrapped in reason.Foreign, so that callers can compare it; the library itself decides
-// only on the causes of its own contexts.
+// wrapped in reason.Foreign, so that callers can compare it; the library itself only
+// checks the causes of contexts that it has created.
 //
 // A user-defined context may end with context.DeadlineExceeded before its Deadline, or
 // without one. Then the error is context.Canceled, and the cause has the reason.

@@ -155,8 +155,8 @@ func (q *lane) stopDriving(w *waiter) {
 
 // endRivals ends other holds of this client that exclude a seat that was just admitted:
 // another client must have deleted their node, and the watch has not fired yet. Of two
-// such seats, the one that got the lock first has lost it. The tokens give that order;
-// the node of a reader that was a writer is younger than its place.
+// such seats, the seat that got the lock first has lost the lock. The tokens give that
+// order, because the node of a reader that was a writer is younger than its place.
 func (q *lane) endRivals(s *Seat) {
 	gone := q.rivals(s)
 	for _, other := range q.in.beside(q) {
