@@ -21,10 +21,13 @@ import (
 // The error of a write under a lost lease matches fence.ErrStale, and holds a
 // *fence.StaleError without the newest token. If the client knows of the loss, it does
 // not send the write, and the error also matches the cause of the lease's context.
-// Otherwise ZooKeeper refuses the write, and the error holds a *framework.TxnError. The
-// refused write changes nothing. If the error also matches framework.ErrOutcomeUnknown,
-// the reply to an earlier attempt was lost, and that attempt may have been applied while
-// the lock was held. A released lease counts as lost.
+// Otherwise ZooKeeper refuses the write, and the error holds a *framework.TxnError. If the
+// loss ends the context of the write before ZooKeeper answers, the error also matches the
+// error of that context. A lease that was released counts as lost.
+//
+// Such a write has changed nothing, unless the error also matches
+// framework.ErrOutcomeUnknown: the reply to an attempt was lost, which may have been
+// applied while the lock was held.
 //
 // A read is not fenced: Get, GetW, Exists, ExistsW, Children, ChildrenW, GetACL,
 // NewWatcher, Watch, Sync and SyncQuorum are the methods of framework.Client. The

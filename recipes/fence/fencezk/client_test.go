@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -216,6 +217,25 @@ func TestWriteThatWasAppliedBefore(t *testing.T) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 1, Do: zktest.All(
 			zktest.DropReply(), zktest.CallAfter(func(zktest.Request) { session.Expire() }))})
 		err := set(w.Patience(t), fencezk.New(c, lease), framework.AnyVersion)
+		require.ErrorIs(t, err, fence.ErrStale)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		node, _ := w.Fake.Node("/data")
+		require.EqualValues(t, 1, node.Stat.Version)
+	})
+}
+
+// The loss ends the context of a write that a server is working on. The write is applied.
+func TestWriteThatIsOnItsWayAtTheLoss(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/data", nil))
+		lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(c, "/lock"))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 1, Do: zktest.Call(func(zktest.Request) { time.Sleep(time.Second) })})
+		late := make(chan error)
+		go func() { late <- set(lease.Context(), fencezk.New(c, lease), framework.AnyVersion) }()
+		synctest.Wait()
+		require.NoError(t, lease.Release(t.Context()))
+		err := <-late
 		require.ErrorIs(t, err, fence.ErrStale)
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		node, _ := w.Fake.Node("/data")
