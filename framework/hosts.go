@@ -42,14 +42,6 @@ func newPauses(shortest, longest time.Duration) backoff.BackOff {
 	)
 }
 
-func newHosts(servers []string) *hosts {
-	return &hosts{
-		servers: servers,
-		tried:   len(servers),
-		pauses:  newPauses(shortestRoundPause, longestRoundPause),
-	}
-}
-
 // Init is called by the library with its own list of the servers, which is not
 // needed: names are resolved by each dial.
 func (h *hosts) Init([]string) error { return nil }
