@@ -71,13 +71,8 @@ func parseServer(s string) (string, error) {
 	if _, err := netip.ParseAddr(host); err != nil && strings.Contains(host, ":") {
 		return "", errors.New("invalid IPv6 address " + strconv.Quote(host))
 	}
-	if !isPort(port) {
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return "", errors.New("invalid port " + strconv.Quote(port))
 	}
 	return net.JoinHostPort(host, port), nil
-}
-
-func isPort(s string) bool {
-	n, err := strconv.ParseUint(s, 10, 16)
-	return err == nil && n != 0
 }

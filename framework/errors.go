@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -227,7 +228,7 @@ func codeOf(part any) (code int32, ok bool) {
 	case *ServerError:
 		return e.Code, true
 	case *ConfigError:
-		return codeOf(e.kindOrBadArguments())
+		return codeOf(cmp.Or(e.kind, error(zk.ErrBadArguments)))
 	}
 	for code, known := range libraryErrors {
 		if part == any(known) {
@@ -277,13 +278,6 @@ func (e *ConfigError) Error() string {
 // Is reports whether the target is an error that a ConfigError matches.
 func (e *ConfigError) Is(target error) bool {
 	return target == zk.ErrBadArguments || e.kind != nil && target == e.kind
-}
-
-func (e *ConfigError) kindOrBadArguments() error {
-	if e.kind != nil {
-		return e.kind
-	}
-	return zk.ErrBadArguments
 }
 
 func badArgument(name, value, reason string) *ConfigError {

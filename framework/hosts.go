@@ -40,14 +40,6 @@ func newPauses(shortest, longest time.Duration) backoff.BackOff {
 	)
 }
 
-func newHosts(servers []string) *hosts {
-	return &hosts{
-		servers: servers,
-		tried:   len(servers),
-		pauses:  newPauses(shortestRoundPause, longestRoundPause),
-	}
-}
-
 // The library calls Init with its own list of the servers, which Init ignores, because
 // each dial resolves names.
 func (h *hosts) Init([]string) error { return nil }

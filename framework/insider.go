@@ -16,10 +16,10 @@ import (
 // insider has their contract.
 type insiderClient struct{ *Client }
 
-func init() { insider.Register(insiderOf, withSuspendClock) }
-
-func withSuspendClock(suspended func() time.Duration) any {
-	return Option(func(c *config) { c.suspended = suspended })
+func init() {
+	insider.Register(insiderOf, func(suspended func() time.Duration) any {
+		return Option(func(c *config) { c.suspended = suspended })
+	})
 }
 
 func insiderOf(client any) insider.Client {

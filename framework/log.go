@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/semconv"
@@ -38,11 +37,6 @@ func (l libraryLogger) Printf(format string, args ...any) {
 	if l.hasLog() {
 		l.logLater(slog.LevelDebug, "go-zookeeper: "+fmt.Sprintf(format, args...))
 	}
-}
-
-func (c *core) logOutage(lasted time.Duration, attempt error) {
-	c.logLater(slog.LevelWarn, "zookeeper servers cannot be reached",
-		slog.Duration(semconv.OutageDuration, lasted), slog.Any(semconv.Cause, attempt))
 }
 
 // logLater makes the emitter write a line. Background work and callers with a mutex

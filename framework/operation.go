@@ -112,7 +112,9 @@ func (c *Client) run(ctx context.Context, op, path string, w writing, try attemp
 		s, err := begunIn, error(nil)
 		begunIn = nil
 		if s == nil || c.isCutOff(ctx) || s.checkPin(ctx) != nil {
-			s, err = c.sessionFor(ctx, end, request)
+			if s, err = c.connectedSession(ctx); err == nil {
+				err = s.hangUps.await(ctx, end, s, request)
+			}
 		}
 		if err == nil {
 			err = s.hangUps.attempted(s, request, try(ctx, s))
@@ -135,16 +137,6 @@ func (c *Client) run(ctx context.Context, op, path string, w writing, try attemp
 		err = unknownOutcome(err)
 	}
 	return &OpError{op, path, err}
-}
-
-// sessionFor waits until the request may be sent, and returns the session for the
-// attempt.
-func (c *Client) sessionFor(ctx, end context.Context, request countedRequest) (*Session, error) {
-	s, err := c.connectedSession(ctx)
-	if err == nil {
-		err = s.hangUps.await(ctx, end, s, request)
-	}
-	return s, err
 }
 
 // policy returns the retry policy of an operation under ctx. Its pauses end with

@@ -137,11 +137,6 @@ type lostError struct {
 
 func (e *lostError) Unwrap() error { return e.error }
 
-func newLostError(err error, h transport.HangUp, payload func([]byte) []byte) *lostError {
-	isLong := h.Size >= longRequest && payload != nil // otherwise the caller has given up, and counts no ends
-	return &lostError{err, h, isLong && bytes.Contains(payload(nil), []byte("/_c_"))}
-}
-
 // result reads the answer of a call that is done.
 func (p *pending[T]) result() (T, error) {
 	var none T
@@ -154,7 +149,8 @@ func (p *pending[T]) result() (T, error) {
 	case err != nil:
 		lost := p.session.sessionError(zk.ErrConnectionClosed)
 		if hangUp, ok := p.HungUp(); ok {
-			lost = newLostError(lost, hangUp, p.Payload)
+			isLong := hangUp.Size >= longRequest && p.Payload != nil // otherwise the caller has gone, and counts no ends
+			lost = &lostError{lost, hangUp, isLong && bytes.Contains(p.Payload(nil), []byte("/_c_"))}
 		}
 		return none, lost
 	case code == proto.CodeNoNode && p.request.NoNodeIsAnswer:

@@ -81,7 +81,9 @@ func newServerList(addresses []string, ask serversFunc) *serverList {
 func (l *serverList) servers() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return shuffled(l.list)
+	list := slices.Clone(l.list)
+	random.Shuffle(list)
+	return list
 }
 
 // problem returns the reason why the list may be out of date, or nil.
@@ -130,10 +132,4 @@ func unique(list []string) []string {
 	list = slices.Clone(list)
 	slices.Sort(list)
 	return slices.Compact(list)
-}
-
-func shuffled(list []string) []string {
-	list = slices.Clone(list)
-	random.Shuffle(list)
-	return list
 }

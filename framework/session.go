@@ -67,7 +67,8 @@ func (c *Client) startSession() *Session {
 	}
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	s.hosts = newHosts(c.serverList.servers())
+	servers := c.serverList.servers()
+	s.hosts = &hosts{servers: servers, tried: len(servers), pauses: newPauses(shortestRoundPause, longestRoundPause)}
 	s.watches = watches.NewSession(c.persistent, s.ownerOfWatches())
 	seen := c.retire()
 	s.link = transport.NewLink(s.linkConfig(seen))

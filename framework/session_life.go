@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"runtime"
 	"syscall"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
 
@@ -67,7 +69,8 @@ func (s *Session) connected() {
 // failed, with the attempt's error.
 func (s *Session) disconnected(attempt error) {
 	if outage := s.noteDisconnected(attempt); outage > 0 {
-		s.client.logOutage(outage, attempt)
+		s.client.logLater(slog.LevelWarn, "zookeeper servers cannot be reached",
+			slog.Duration(semconv.OutageDuration, outage), slog.Any(semconv.Cause, attempt))
 	}
 }
 

@@ -142,7 +142,7 @@ func Read(ctx context.Context, client *framework.Client, root string, opts ...Op
 
 // run owns everything that the cache does.
 func (c *Cache) run(ctx context.Context) error {
-	c.tellOpened()
+	c.events.Emit(event.Kind{Hook: event.Call(hookOpened, func(h HookCacheOpened) { h.CacheOpened(c) })}, nil)
 	c.loop = newLoop(framework.Extend(c.client).OnError(ctx, c.recovery.Note), c)
 	err := c.loop.run()
 	if ended := context.Cause(c.loop.ctx); ended != nil { // an error of a pause just says that it was canceled
@@ -167,7 +167,7 @@ func isRefusal(err error) bool {
 func (c *Cache) finish(reason error) {
 	c.loop.finish(reason)
 	c.life.End(reason)
-	c.tellClosed()
+	c.events.Emit(event.Kind{Hook: event.Call(hookClosed, func(h HookCacheClosed) { h.CacheClosed(c) })}, nil)
 }
 
 func (c *Cache) named(err error) error {

@@ -96,7 +96,11 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
 			all := step.Changes
 			if step.Synced != synced {
 				synced = step.Synced
-				all = append(all, Change{Type: kindOf(synced), Zxid: step.Zxid})
+				now := Change{Type: Interrupted, Zxid: step.Zxid}
+				if synced {
+					now.Type = Synced
+				}
+				all = append(all, now)
 			}
 			for _, ch := range all {
 				if ctx.Err() != nil || !yield(ch, nil) {
@@ -105,13 +109,6 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
 			}
 		}
 	}
-}
-
-func kindOf(synced bool) ChangeType {
-	if synced {
-		return Synced
-	}
-	return Interrupted
 }
 
 // Steps returns the states of the cache in turn: each element has all changes of one
@@ -189,7 +186,11 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for path := range t.touched {
-		c.setUnreadableLocked(path, t.unreadable[path])
+		if err := t.unreadable[path]; err != nil {
+			c.unreadable[path] = err
+		} else {
+			delete(c.unreadable, path)
+		}
 		old, now := c.nodes[path], t.node(path)
 		if old == nil && now == nil || old == now {
 			continue
@@ -209,14 +210,6 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 	c.steps++
 	c.known, c.waiting = len(t.nodes), 0
 	c.life.Tell()
-}
-
-func (c *Cache) setUnreadableLocked(path string, err error) {
-	if err == nil {
-		delete(c.unreadable, path)
-	} else {
-		c.unreadable[path] = err
-	}
 }
 
 func (c *Cache) setLocked(path string, n *Node) {

@@ -90,12 +90,3 @@ var (
 	eventNotSynced  = event.Kind{Warn: "zookeeper cache cannot sync"}
 	eventUnreadable = event.Kind{Warn: "zookeeper cache cannot read a node"}
 )
-
-// tellOpened calls the hooks for a new cache, and tellClosed for a cache that has ended.
-func (c *Cache) tellOpened() {
-	c.events.Emit(event.Kind{Hook: event.Call(hookOpened, func(h HookCacheOpened) { h.CacheOpened(c) })}, nil)
-}
-
-func (c *Cache) tellClosed() {
-	c.events.Emit(event.Kind{Hook: event.Call(hookClosed, func(h HookCacheClosed) { h.CacheClosed(c) })}, nil)
-}

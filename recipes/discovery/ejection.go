@@ -16,10 +16,6 @@ type ejection struct {
 
 var defaultEjection = ejection{5, 10 * time.Second, 5 * time.Minute}
 
-func (e ejection) valid() bool {
-	return e.errors > 0 && e.pause > 0 && e.longest >= e.pause
-}
-
 // WithEjection sets after how many consecutive errors the Picker ejects an instance, and
 // for how long. The defaults are 5 errors, a pause of 10 s and a longest pause of 5 min.
 //

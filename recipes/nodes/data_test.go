@@ -82,8 +82,11 @@ func TestDroppedSetHasNoRefusalOfALaterSet(t *testing.T) {
 		w.ready(t, n)
 		network.Refuse(true)
 		network.Cut()
-		dropped, refused := make(chan error, 1), make(chan error)
-		go func() { dropped <- n.Set(w.Patience(t), []byte("new")) }()
+		synctest.Wait()
+		written, dropped, refused := make(chan error, 1), make(chan error, 1), make(chan error)
+		go func() { written <- n.Set(w.Patience(t), []byte("in hand")) }() // its request waits for the connection
+		synctest.Wait()
+		go func() { dropped <- n.Set(w.Patience(t), []byte("dropped")) }()
 		synctest.Wait()
 		const later = 9
 		for range later {
@@ -95,9 +98,10 @@ func TestDroppedSetHasNoRefusalOfALaterSet(t *testing.T) {
 			require.ErrorIs(t, <-refused, framework.ErrRequestTooLarge)
 		}
 		err := <-dropped
-		require.ErrorContains(t, err, "dropped")
+		require.ErrorContains(t, err, "dropped for the data of later calls")
 		require.NotErrorIs(t, err, framework.ErrRequestTooLarge)
-		require.Equal(t, "old", w.dataOf("/a"))
+		require.NoError(t, <-written)
+		require.Equal(t, "in hand", w.dataOf("/a"))
 		require.NoError(t, n.Err())
 	})
 }

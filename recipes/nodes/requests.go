@@ -218,7 +218,7 @@ func (k *keeper) wanted() payload {
 func (k *keeper) wantedNow() (now payload, heldBack bool) {
 	wish := k.PersistentNode.wanted()
 	if time.Now().Before(k.hungUp.until) && len(wish.data) >= k.hungUp.size {
-		return k.have, true
+		return k.have, wish.set != k.have.set
 	}
 	return wish, false
 }

@@ -213,7 +213,7 @@ func (c Credentials) Payload(b []byte) []byte {
 // establish queues the watches and then lets requests pass.
 func (c *Conn) establish() {
 	c.handshake.done = true
-	c.withWatches(func(watches []SetWatch) {
+	begin := func(watches []SetWatch) {
 		c.link.mu.Lock()
 		defer c.link.mu.Unlock()
 		c.restoreLocked(watches)
@@ -222,7 +222,12 @@ func (c *Conn) establish() {
 		if c.link.cfg.LeaderConfirmed && !c.link.closed {
 			c.link.goroutines.Go((&heartbeat{Conn: c}).confirmContact)
 		}
-	})
+	}
+	if c.link.cfg.Watches == nil {
+		begin(nil)
+	} else {
+		c.link.cfg.Watches(begin)
+	}
 	c.signal()
 }
 
@@ -269,14 +274,6 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 	for _, w := range persistent {
 		c.enqueueAddWatchLocked(w)
 	}
-}
-
-func (c *Conn) withWatches(set func([]SetWatch)) {
-	if c.link.cfg.Watches == nil {
-		set(nil)
-		return
-	}
-	c.link.cfg.Watches(set)
 }
 
 // handshakeFailed reports the reason why this connection has no session.

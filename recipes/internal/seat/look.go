@@ -134,7 +134,8 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 	c.tellBlocked()
 	err := c.awaitHolder(ctx, b)
-	c.tellWaiting(b)
+	ahead := locktrace.Contender{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
+	c.trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: c.holder()})
 	if err == nil {
 		err = c.awaitTurn(ctx, b)
 	}
@@ -142,11 +143,6 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 		c.trace.Woken(isGone(b.watch))
 	}
 	return err
-}
-
-func (c *contender) tellWaiting(b *blocker) {
-	ahead := locktrace.Contender{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
-	c.trace.Waiting(locktrace.Waiting{Position: c.seen.Ahead, Ahead: ahead, Holder: c.holder()})
 }
 
 // holder returns what is known about the holder.
