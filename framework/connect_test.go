@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -34,8 +35,8 @@ func connect(
 func assertNothingLeft(t *testing.T, srv *zktest.Server) {
 	t.Helper()
 	synctest.Wait()
-	require.Zero(t, srv.Connections())
-	srv.AssertNoSessions(t)
+	require.Zero(t, srv.Stats().Connections)
+	require.Empty(t, srv.Sessions())
 }
 
 func TestConnectedClientOutlivesTheContextOfConnect(t *testing.T) {
@@ -85,7 +86,7 @@ func TestConnectEndsWithItsContextAndLeavesNothingBehind(t *testing.T) {
 // used: the session must not live on until it times out.
 func TestConnectEndsASessionThatWasGrantedInVain(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Do: zktest.Blackhole()})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, func() {
 			assert.Len(t, srv.Sessions(), 1)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -236,6 +237,6 @@ func TestWithoutContainersParentsArePersistent(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithoutContainers())
 		mustCreate(t, c, "/a/b", "", framework.WithParents())
-		require.Zero(t, srv.CountRequests(zktest.OpCreateContainer))
+		require.Zero(t, srv.CountRequests(zkinside.OpCreateContainer))
 	})
 }

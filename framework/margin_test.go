@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -38,7 +39,7 @@ func TestSafetyMarginIsAPartOfTheNegotiatedTimeout(t *testing.T) {
 func TestIdleSessionLivesWithTheLargestSafetyMargin(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithSafetyMargin(0.5))
-		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(sessionTimeout / 7)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpPing, Times: -1, Do: zktest.DelayReply(sessionTimeout / 7)})
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
 		time.Sleep(time.Hour)

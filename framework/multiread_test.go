@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -35,7 +36,7 @@ func TestMultiReadHasEachNode(t *testing.T) {
 		require.Equal(t, "of a", string(nodes[3].Data))
 		want, _ := srv.Node("/app/n/a")
 		require.Equal(t, want.Stat.Czxid, nodes[3].Stat.Czxid)
-		require.Equal(t, srv.Zxid(), zxid)
+		require.Equal(t, srv.Stats().Zxid, zxid)
 	})
 }
 
@@ -43,7 +44,7 @@ func TestMultiReadHasEachNode(t *testing.T) {
 // however ClickHouse Keeper writes that down. Values of any length follow.
 func TestMultiReadOfMissingNodesOnClickHouseKeeper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t, zktest.WithClickHouseKeeper())
+		srv := zktest.Start(t, zkinside.With(zkinside.Settings{ClickHouseKeeper: true}).(zktest.Option))
 		c := newClient(t, srv)
 		require.NoError(t, srv.Create("/d/n", nil))
 		for size := range 300 {

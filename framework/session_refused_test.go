@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -14,7 +15,7 @@ import (
 // connection: the client ends it, and the handshake of the next one tells what is
 // true.
 func TestAnswerThatTheSessionIsElsewhereEndsTheConnection(t *testing.T) {
-	for name, code := range map[string]zktest.Code{"expired": zktest.ErrSessionExpired, "moved": zktest.ErrSessionMoved} {
+	for name, code := range map[string]zktest.Code{"expired": zkinside.ErrSessionExpired, "moved": zkinside.ErrSessionMoved} {
 		for _, lives := range []bool{true, false} {
 			for _, op := range []string{"get", "existsW", "set", "transaction repeated", "sync"} {
 				bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -52,7 +53,7 @@ func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
 
 			require.True(t, c.State().IsConnected())
 			require.Empty(t, srv.Children("/p"), "seed %d", seed)
-			srv.AssertNoWatches(t)
+			require.Empty(t, srv.Watches())
 			node, _ := srv.Node("/counter")
 			require.GreaterOrEqual(t, int64(node.Stat.Version), w.confirmed.Load(), "seed %d", seed)
 			require.LessOrEqual(t, int64(node.Stat.Version), w.confirmed.Load()+w.unknown.Load(), "seed %d", seed)
@@ -61,7 +62,7 @@ func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
 			srv.ClearRequests()
 			srv.CutAll()
 			time.Sleep(10 * time.Second)
-			require.Zero(t, srv.CountRequests(zktest.OpSetWatches), "the library has no watch left either")
+			require.Zero(t, srv.CountRequests(zkinside.OpSetWatches), "the library has no watch left either")
 		})
 	}
 }
@@ -159,7 +160,7 @@ func disturb(srv *zktest.Server, c *framework.Client, rnd *rand.Rand, until time
 		case 1:
 			srv.Session(c.SessionID()).Expire()
 		case 2:
-			srv.Session(c.SessionID()).Replace()
+			zkinside.Of(srv).ReplaceSession(c.SessionID())
 			srv.CutAll()
 		case 3:
 			srv.Session(c.SessionID()).Blackhole()

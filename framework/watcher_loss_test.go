@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -53,14 +54,14 @@ func TestWatchGoesOnInTheNextSession(t *testing.T) {
 		require.Equal(t, append([]string{"reset /n"}, toldOfTree...), unread(t, w))
 		w.Close()
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
 // The node that the reader reads after a reset, and every event after it, must
 // lead to the last state, wherever the connection is cut.
 func TestWatchMissesNothingWhereverTheConnectionIsCut(t *testing.T) {
-	faults := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zktest.Reset()}
+	faults := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zkinside.Reset().(zktest.Action)}
 	for after := range 14 {
 		for i, fault := range faults {
 			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -106,12 +107,12 @@ func (l *lastSeen) follow(t *testing.T, c *framework.Client) {
 
 func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayReply(2 * time.Second)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.DelayReply(2 * time.Second)})
 		_, err := c.NewWatcher(within(t, time.Second), "/n")
 		require.Error(t, err)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 		require.Zero(t, insider.Of(c).Watches())
 	})
 }
@@ -124,7 +125,7 @@ func TestReaderIsNotCaughtUpBeforeTheWatchIsSetInTheNextSession(t *testing.T) {
 		require.NoError(t, c.Sync(t.Context(), "/"))
 		zxid, ok := w.CaughtUp()
 		require.True(t, ok)
-		require.Equal(t, srv.Zxid(), zxid)
+		require.Equal(t, srv.Stats().Zxid, zxid)
 		srv.Session(c.SessionID()).Expire()
 		for range 5000 {
 			if now, ok := w.CaughtUp(); ok {
@@ -151,7 +152,7 @@ func TestReaderIsNotCaughtUpWhileThereIsSomethingToRead(t *testing.T) {
 		require.Equal(t, []string{"created /n"}, unread(t, w))
 		zxid, ok := w.CaughtUp()
 		require.True(t, ok)
-		require.Equal(t, srv.Zxid(), zxid)
+		require.Equal(t, srv.Stats().Zxid, zxid)
 	})
 }
 

@@ -278,7 +278,7 @@ var keyedUses = map[string]func(t *testing.T, s *scene) keyedUse{
 				return err
 			}
 			_, err = r.WaitRegistered(ctx)
-			err = errors.Join(err, d.WaitFor(ctx, s.srv.Zxid()))
+			err = errors.Join(err, d.WaitFor(ctx, s.srv.Stats().Zxid))
 			picker.Update(d.Snapshot().Entries)
 			_, request, picked := picker.Pick()
 			request.Done(errAnother) // takes the instance out
@@ -547,7 +547,7 @@ func comeAndGo(ctx context.Context, s *scene, path string, waitFor func(context.
 	if err := s.srv.Create(path+"/child", []byte("x")); err != nil {
 		return err
 	}
-	return errors.Join(waitFor(ctx, s.srv.Zxid()), s.srv.Delete(path))
+	return errors.Join(waitFor(ctx, s.srv.Stats().Zxid), s.srv.Delete(path))
 }
 
 func instanceOf(service, id string) discovery.Instance {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -86,24 +87,21 @@ func checkLoopback(addr string) error {
 
 // options are the settings as package zktest has them.
 func (s settings) options() []zktest.Option {
-	opts := []zktest.Option{
+	return []zktest.Option{
 		zktest.WithTCP(s.listen),
-		zktest.WithRequestLog(s.remembered()),
 		zktest.WithSessionTimeouts(s.minSession, s.maxSession),
-		zktest.WithContainerCheckInterval(s.containerCheck),
-		zktest.WithTick(s.tick),
+		zkinside.With(zkinside.Settings{
+			RequestLog: s.remembered(), ContainerCheckInterval: s.containerCheck,
+			Tick: s.tick, Version38: s.version == "3.8.0",
+		}).(zktest.Option),
 	}
-	if s.version == "3.8.0" {
-		opts = append(opts, zktest.WithVersion38())
-	}
-	return opts
 }
 
 // remembered is how many requests the servers keep. Without the remote control
 // nothing reads them, and the program may run for long.
 func (s settings) remembered() int {
 	if s.control == "" {
-		return 0
+		return -1
 	}
 	return 10_000
 }

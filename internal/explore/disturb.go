@@ -56,7 +56,7 @@ func (a *Actor) GiveUpSession() {
 // what they still get of it.
 func (a *Actor) ReplaceSession() {
 	a.disturb()
-	a.world.handle(a).Replace()
+	a.world.inside().ReplaceSession(a.session())
 }
 
 // Meets lets the next request of that kind meet that fault in the natural course,

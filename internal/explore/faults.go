@@ -3,6 +3,8 @@ package explore
 import (
 	"fmt"
 	"time"
+
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 // faults are what is wrong with the servers for a while.
@@ -67,7 +69,7 @@ func (w *World) memberMoves() []move {
 		}
 	}
 	moves := []move{
-		{text: "the leader resigns", do: all(func() { leader.Resign() })},
+		{text: "the leader resigns", do: all(func() { zkinside.Of(leader).Resign() })},
 		{text: "the leader is cut off from the others", do: all(func() {
 			w.during(shortWait, func() { w.ensemble.Partition(leader) }, w.ensemble.Heal)
 		})},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -95,7 +96,7 @@ func (w *World) faultsOf(i *item) []move {
 		return move{text: text + ": " + i.text, do: func() {
 			i.actor.disturb()
 			w.queue.take(i)
-			_ = i.message.Deliver(a)
+			i.message.Deliver(a)
 		}}
 	}
 	moves := []move{
@@ -103,18 +104,19 @@ func (w *World) faultsOf(i *item) []move {
 		with("its answer is lost", zktest.DropReply()),
 		with("into a black hole", zktest.Blackhole()),
 	}
-	if i.message.Request.Op != zktest.OpConnect {
+	if requestOf(i.message).Op != zktest.OpConnect {
 		// No correct server gives a client another session without a word, so that
 		// "untold" in a story says that ZooKeeper may not be able to play it.
-		session := w.handle(i.actor)
-		replace := zktest.Call(func(zktest.Request) { session.Replace() })
+		session := i.actor.session()
+		replace := zktest.Call(func(zktest.Request) { w.inside().ReplaceSession(session) })
 		moves = append(moves,
-			with("late, and its client has another session, untold", zktest.All(replace, zktest.HoldRequest(shortWait/2))),
+			with("late, and its client has another session, untold",
+				zktest.All(replace, zkinside.HoldRequest(shortWait/2).(zktest.Action))),
 			with("its answer is lost, and its client has another session, untold", zktest.All(replace, zktest.DropReply())))
 	}
 	// A watch that a server does not take back stays, and nobody can do more.
-	if op := i.message.Request.Op; op != zktest.OpConnect && op != removeWatches {
-		moves = append(moves, with("throttled", zktest.Fail(zktest.ErrThrottled)))
+	if op := requestOf(i.message).Op; op != zktest.OpConnect && op != removeWatches {
+		moves = append(moves, with("throttled", zktest.Fail(zkinside.ErrThrottled)))
 	}
 	return moves
 }
@@ -165,9 +167,9 @@ func (w *World) arrive(i *item) {
 	w.queue.take(i)
 	if i.message != nil && isRequest(i.message) { // its place among those of others counts
 		w.remember(i.text)
-		if fault, meets := i.actor.meet(i.message.Request.Op); meets {
+		if fault, meets := i.actor.meet(requestOf(i.message).Op); meets {
 			i.actor.disturb()
-			_ = i.message.Deliver(fault)
+			i.message.Deliver(fault)
 			return
 		}
 		i.arrive()
@@ -186,6 +188,14 @@ func (w *World) handle(a *Actor) *zktest.Session {
 		return w.ensemble.Session(a.session())
 	}
 	return w.server.Session(a.session())
+}
+
+// inside returns what the servers do for this module alone.
+func (w *World) inside() zkinside.Servers {
+	if w.ensemble != nil {
+		return zkinside.Of(w.ensemble)
+	}
+	return zkinside.Of(w.server)
 }
 
 // remember makes what has happened to the servers, now, part of the state.

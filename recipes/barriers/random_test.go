@@ -77,21 +77,21 @@ func newRendezvous(t *testing.T, seed uint64) *rendezvous {
 	const long = 2 * barrierSession
 	r.srv = zktest.Start(t, zktest.WithChaos(zktest.ChaosPlan{
 		Seed: seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(2 * time.Second)}},
-			{Chance: 0.03, Rule: zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(2 * time.Second)}},
-			{Chance: 0.03, Rule: zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(2 * time.Second)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.01, Do: zktest.DropRequest()},
+			{Chance: 0.01, Do: zktest.DropReply()},
+			{Chance: 0.004, Do: zktest.Blackhole()},
+			{Chance: 0.004, Do: zktest.BlackholeReply()},
+			{Chance: 0.02, Do: zktest.DelayReply(2 * time.Second)},
+			{Chance: 0.03, Op: zktest.OpDelete, Do: zktest.DelayRequest(2 * time.Second)},
+			{Chance: 0.03, Op: zktest.OpCreate, Do: zktest.DelayRequest(2 * time.Second)},
 		},
 		Every: 15 * time.Second,
 		Disruptions: []zktest.Disruption{
-			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
-			zktest.StopFor(2 * time.Second), zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long),
-			zktest.PauseSessionFor(long), zktest.PauseSessionFor(barrierSession / 2), zktest.PauseSessionFor(long),
-			zktest.Custom("end a session before its time", r.expireSomeone),
+			{Kind: "cut"}, {Kind: "cut"}, {Kind: "replace"}, {Kind: "reap"},
+			{Kind: "stop", For: 2 * time.Second}, {Kind: "stop", For: long}, {Kind: "pause", For: long}, {Kind: "blackhole", For: long},
+			{Kind: "pause_session", For: long}, {Kind: "pause_session", For: barrierSession / 2}, {Kind: "pause_session", For: long},
+			{Kind: "end a session before its time", Do: r.expireSomeone},
 		},
 	}))
 	return r
@@ -278,7 +278,7 @@ func (p *participant) srvHas(session int64) bool {
 }
 
 func (r *rendezvous) explain() {
-	recipetest.LogEvents(r.T, r.srv.Events())
+	recipetest.LogEvents(r.T, r.srv)
 	r.Logf("%d members of %d, %d passed, %d gave up, contexts %v, leaves %v",
 		r.n, r.clients, r.passed, r.gaveUp, r.ended, r.outcome)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -29,7 +30,7 @@ func TestCloseOfTheClientDeletesNothing(t *testing.T) {
 				for i := range caches {
 					caches[i] = open(t, client, "/r")
 				}
-				for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpMultiRead} {
+				for _, op := range []zktest.Op{zktest.OpGetData, zkinside.OpMultiRead} {
 					srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(time.Hour)})
 				}
 				require.NoError(t, srv.Set("/r/a", []byte("new")))

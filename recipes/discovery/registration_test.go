@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
@@ -62,7 +63,7 @@ func TestReplacedNodeIsNoChange(t *testing.T) {
 		require.Len(t, news(), 2)
 		before := d.Snapshot().Entries[0]
 		there, _ := r.Node().Registration()
-		w.Fake.Session(there.Session.ID()).Pause()
+		zkinside.Of(w.Fake).PauseSession(there.Session.ID())
 		<-there.Session.Context().Done()
 		_, err := r.WaitRegistered(w.Patience(t))
 		require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -18,7 +19,7 @@ var inTrouble = map[string]struct {
 	do      zktest.Action
 	isNamed func(error) bool
 }{
-	"throttled": {zktest.Fail(zktest.ErrThrottled), isThrottled},
+	"throttled": {zktest.Fail(zkinside.ErrThrottled), isThrottled},
 	"hang-ups":  {zktest.DropRequest(), framework.IsConnectionError},
 }
 
@@ -64,7 +65,7 @@ func TestShutdownNamesWhatTheDeletionMeetsAfterAnOutage(t *testing.T) {
 		network.Refuse(true)
 		network.Cut()
 		require.Error(t, first.Shutdown(recipetest.Within(t, time.Second)))
-		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
 		network.Refuse(false)
 		err := first.Shutdown(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)

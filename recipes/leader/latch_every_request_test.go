@@ -7,14 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // troubles are the errors of a server that has trouble itself. They go away
 // with time.
 var troubles = []zktest.Code{
-	zktest.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zktest.ErrThrottled, zktest.ErrSessionMoved,
-	zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
+	zkinside.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zkinside.ErrThrottled, zkinside.ErrSessionMoved,
+	zktest.ErrConnectionLoss, zkinside.ErrSessionExpired,
 }
 
 // A candidacy goes on in the background, where it has no caller to return an

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
@@ -132,7 +133,7 @@ func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
 func TestLeaderIsInterruptedBeforeItIsAskedToHandOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.DropReply()})
+		w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Do: zktest.DropReply()})
 		start := time.Now()
 		require.ErrorIs(t, first.HandOver(recipetest.Within(t, time.Minute)), leader.ErrNotLeader)
 		require.Less(t, time.Since(start), 30*time.Second)

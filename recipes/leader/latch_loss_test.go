@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
@@ -25,7 +26,7 @@ func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
 			c, network := w.Connect(t, framework.WithErrorPolicy(policy))
 			first := latch(t, c, "/l")
 			lease := w.await(t, first)
-			w.Fake.Session(c.SessionID()).Replace()
+			zkinside.Of(w.Fake).ReplaceSession(c.SessionID())
 			network.Cut()
 			w.endOf(t, lease)
 			again := w.await(t, first)

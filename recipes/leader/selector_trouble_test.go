@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -39,7 +40,7 @@ func TestRunInVainNamesWhatItHasOutlasted(t *testing.T) {
 		do   zktest.Action
 		want error
 	}{
-		"throttled": {zktest.Fail(zktest.ErrThrottled), &framework.ServerError{Code: -127}},
+		"throttled": {zktest.Fail(zkinside.ErrThrottled), &framework.ServerError{Code: -127}},
 		"hang-ups":  {zktest.DropRequest(), zk.ErrConnectionClosed},
 	} {
 		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetData} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
@@ -16,7 +17,7 @@ import (
 // The server could not carry out a deletion. The client tries the deletion
 // again until it succeeds.
 func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
-	for _, code := range []zktest.Code{zktest.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zktest.ErrThrottled, zktest.ErrSessionMoved} {
+	for _, code := range []zktest.Code{zkinside.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zkinside.ErrThrottled, zkinside.ErrSessionMoved} {
 		t.Run(code.Error(), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx := w.Patience(t)
@@ -36,9 +37,9 @@ func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 50, Do: zktest.Fail(zktest.ErrThrottled)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 50, Do: zktest.Fail(zkinside.ErrThrottled)})
 		// The client sends some of these listings along with a creation.
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 110, Do: zktest.Fail(zktest.ErrThrottled)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 110, Do: zktest.Fail(zkinside.ErrThrottled)})
 		start := time.Now()
 		require.NoError(t, locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l")).Release(ctx))
 		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")

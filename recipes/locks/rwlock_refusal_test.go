@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -15,7 +16,7 @@ import (
 // Readers have the lock, and the server is slow. The context of another reader
 // ends before that has seen the queue: nobody has kept it out.
 func TestReaderIsNotToldThatReadersKeepItOut(t *testing.T) {
-	for name, slow := range map[string]zktest.Op{"create": zktest.OpCreate, "look": zktest.OpGetChildren2} {
+	for name, slow := range map[string]zktest.Op{"create": zktest.OpCreate, "look": zkinside.OpGetChildren2} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)

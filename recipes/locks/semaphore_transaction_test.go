@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -58,7 +59,7 @@ func lossesOf(w *world, session int64) map[string]zktest.Action {
 	} {
 		all[name] = fault
 		all[name+", session replaced"] = zktest.All(
-			zktest.Call(func(zktest.Request) { w.Fake.Session(session).Replace() }), fault)
+			zktest.Call(func(zktest.Request) { zkinside.Of(w.Fake).ReplaceSession(session) }), fault)
 		all[name+", session expired"] = zktest.All(fault,
 			zktest.CallAfter(func(zktest.Request) { w.Fake.Session(session).Expire() }))
 	}

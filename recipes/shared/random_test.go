@@ -90,21 +90,21 @@ func newWriters(t *testing.T, seed uint64) *writers {
 	const short, long = time.Second, 12 * time.Second
 	random := zktest.ChaosPlan{
 		Seed: seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.01, Rule: zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()}},
-			{Chance: 0.003, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.003, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(500 * time.Millisecond)}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayRequest(2 * time.Second)}},
-			{Chance: 0.01, Rule: zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayRequest(20 * time.Second)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.01, Do: zktest.DropRequest()},
+			{Chance: 0.01, Do: zktest.DropReply()},
+			{Chance: 0.01, Op: zktest.OpMulti, Do: zktest.DropReply()},
+			{Chance: 0.003, Do: zktest.Blackhole()},
+			{Chance: 0.003, Do: zktest.BlackholeReply()},
+			{Chance: 0.02, Do: zktest.DelayReply(500 * time.Millisecond)},
+			{Chance: 0.01, Do: zktest.DelayRequest(2 * time.Second)},
+			{Chance: 0.01, Op: zktest.OpMulti, Do: zktest.DelayRequest(20 * time.Second)},
 		},
 		Every: 5 * time.Second,
 		Disruptions: []zktest.Disruption{
-			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ExpireSession(),
-			zktest.StopFor(short), zktest.StopFor(long), zktest.PauseFor(short), zktest.BlackholeFor(long),
-			zktest.PauseSessionFor(long),
+			{Kind: "cut"}, {Kind: "cut"}, {Kind: "replace"}, {Kind: "expire"},
+			{Kind: "stop", For: short}, {Kind: "stop", For: long}, {Kind: "pause", For: short}, {Kind: "blackhole", For: long},
+			{Kind: "pause_session", For: long},
 		},
 	}
 	if seed%4 != 3 {
@@ -112,7 +112,7 @@ func newWriters(t *testing.T, seed uint64) *writers {
 		w.record(w.srv.Inject)
 		return w
 	}
-	random.Disruptions = append(random.Disruptions, zktest.ResignLeader())
+	random.Disruptions = append(random.Disruptions, zktest.Disruption{Kind: "resign"})
 	w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
 	w.record(w.ens.Inject)
 	return w
@@ -188,7 +188,7 @@ func (w *writers) run() {
 
 func (w *writers) calm() {
 	if w.ens != nil {
-		w.ens.StopFaults()
+		w.ens.Members()[0].StopFaults()
 		return
 	}
 	w.srv.StopFaults()
@@ -260,15 +260,15 @@ func (w *writers) nothingLeft() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Context()), time.Minute)
 	defer cancel()
 	for _, s := range w.servers() {
-		require.NoError(w, s.WaitWatches(ctx, 0, 0), "%v", s.Watches())
+		require.NoError(w, s.WaitFor(ctx, func() bool { return len(s.Watches()) == 0 }), "%v", s.Watches())
 	}
 }
 
 func (w *writers) explain() {
 	if w.ens != nil {
-		recipetest.LogEvents(w, w.ens.Events())
+		recipetest.LogEvents(w, w.ens)
 	} else {
-		recipetest.LogEvents(w, w.srv.Events())
+		recipetest.LogEvents(w, w.srv)
 	}
 }
 

@@ -22,27 +22,16 @@ type Op = wire.Op
 
 // The requests that tests name most.
 const (
-	OpAny             Op = wire.OpAny // no request: in a Rule, every request but pings and handshakes
-	OpCreate          Op = wire.OpCreate
-	OpDelete          Op = wire.OpDelete
-	OpExists          Op = wire.OpExists
-	OpGetData         Op = wire.OpGetData
-	OpSetData         Op = wire.OpSetData
-	OpSetACL          Op = wire.OpSetACL
-	OpGetChildren     Op = wire.OpGetChildren
-	OpGetChildren2    Op = wire.OpGetChildren2
-	OpSync            Op = wire.OpSync
-	OpPing            Op = wire.OpPing
-	OpMulti           Op = wire.OpMulti
-	OpMultiRead       Op = wire.OpMultiRead
-	OpRemoveWatches   Op = wire.OpRemoveWatches
-	OpCreateContainer Op = wire.OpCreateContainer
-	OpAuth            Op = wire.OpAuth
-	OpSetWatches      Op = wire.OpSetWatches
-	OpSASL            Op = wire.OpSASL
-	OpAddWatch        Op = wire.OpAddWatch
-	OpConnect         Op = wire.OpConnect // the handshake; it has no number on the wire, this is the server's own name for it
-	OpCloseSession    Op = wire.OpCloseSession
+	OpAny         Op = wire.OpAny // no request: in a Rule, every request but pings and handshakes
+	OpCreate      Op = wire.OpCreate
+	OpDelete      Op = wire.OpDelete
+	OpExists      Op = wire.OpExists
+	OpGetData     Op = wire.OpGetData
+	OpSetData     Op = wire.OpSetData
+	OpGetChildren Op = wire.OpGetChildren
+	OpSync        Op = wire.OpSync
+	OpMulti       Op = wire.OpMulti
+	OpConnect     Op = wire.OpConnect // the handshake; it has no number on the wire, this is the server's own name for it
 )
 
 // Code is an error code of the protocol. Success is the zero Code; every other
@@ -53,17 +42,6 @@ type Code = wire.Code
 
 // The codes that tests name most.
 const (
-	ErrSystem         Code = wire.ErrSystem
 	ErrConnectionLoss Code = wire.ErrConnectionLoss
-	ErrUnimplemented  Code = wire.ErrUnimplemented
-	ErrBadArguments   Code = wire.ErrBadArguments
-	ErrNoNode         Code = wire.ErrNoNode
 	ErrNoAuth         Code = wire.ErrNoAuth
-	ErrBadVersion     Code = wire.ErrBadVersion
-	ErrNodeExists     Code = wire.ErrNodeExists
-	ErrNotEmpty       Code = wire.ErrNotEmpty
-	ErrSessionExpired Code = wire.ErrSessionExpired
-	ErrAuthFailed     Code = wire.ErrAuthFailed
-	ErrSessionMoved   Code = wire.ErrSessionMoved
-	ErrThrottled      Code = wire.ErrThrottled
 )

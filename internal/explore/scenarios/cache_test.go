@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -266,9 +267,9 @@ func TestCacheAfterAFailure(t *testing.T) {
 		name string
 		own  trouble
 	}{
-		{"to read", meets(zktest.OpGetData, zktest.Fail(zktest.ErrSystem))},
+		{"to read", meets(zktest.OpGetData, zktest.Fail(zkinside.ErrSystem))},
 		{"to set the watch", func(a *explore.Actor) {
-			a.Meets(zktest.OpAddWatch, zktest.Fail(zktest.ErrSystem))
+			a.Meets(zkinside.OpAddWatch, zktest.Fail(zkinside.ErrSystem))
 			loss(a)
 		}},
 	} {

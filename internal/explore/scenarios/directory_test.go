@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/zktest"
@@ -400,7 +401,7 @@ func TestDirectory(t *testing.T) {
 
 // A server fails to read a node.
 func TestDirectoryAfterAFailure(t *testing.T) {
-	explore.Search(t, directoryBesideAnOperator(instancesFlicker, meets(zktest.OpGetData, zktest.Fail(zktest.ErrSystem))), quick())
+	explore.Search(t, directoryBesideAnOperator(instancesFlicker, meets(zktest.OpGetData, zktest.Fail(zkinside.ErrSystem))), quick())
 }
 
 func TestDirectoryAfterACut(t *testing.T) {
