@@ -122,7 +122,7 @@ func TestDeleteWithChildrenGoesOnAfterEachLostRequest(t *testing.T) {
 			for n, hit := 0, true; hit; n++ {
 				bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 					makeTree(t, t.Context(), c, "/tree", 2, 2)
-					inj := srv.Inject(zktest.Rule{After: n, Do: with(srv, c.SessionID(), fault)})
+					inj := srv.Inject(zktest.Rule{Optional: true, After: n, Do: with(srv, c.SessionID(), fault)})
 					require.NoError(t, c.Delete(t.Context(), "/tree", framework.AnyVersion, framework.WithChildren()), "request %d", n)
 					hit = inj.Hits() > 0
 					require.Empty(t, srv.Tree())
@@ -139,7 +139,7 @@ func TestGuaranteedDeleteOfATreeIsFinishedInTheBackground(t *testing.T) {
 			makeTree(t, t.Context(), c, "/tree", 2, 3)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.Call(func(zktest.Request) { cancel() }), zktest.DropRequest())})
+			inj := srv.Inject(zktest.Rule{Optional: true, After: n, Do: zktest.All(zktest.Call(func(zktest.Request) { cancel() }), zktest.DropRequest())})
 			err := c.Delete(ctx, "/tree", 0, framework.WithChildren(), framework.WithGuarantee())
 			if hit = inj.Hits() > 0; hit {
 				require.ErrorIs(t, err, context.Canceled)
@@ -157,7 +157,7 @@ func TestDeleteWithChildrenThatIsCancelledSaysSoIfSomethingMayBeGone(t *testing.
 			before := len(srv.Tree())
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.DelayReply(time.Second), zktest.CallAfter(func(zktest.Request) { cancel() }))})
+			inj := srv.Inject(zktest.Rule{Optional: true, After: n, Do: zktest.All(zktest.DelayReply(time.Second), zktest.CallAfter(func(zktest.Request) { cancel() }))})
 			err := c.Delete(ctx, "/tree", 0, framework.WithChildren())
 			hit = inj.Hits() > 0
 			time.Sleep(time.Minute)

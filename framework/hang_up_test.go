@@ -20,7 +20,7 @@ import (
 
 // hangsUp makes a server end the connection whenever it gets such a request.
 func hangsUp(srv *zktest.Server, op zktest.Op, path string) *zktest.Injection {
-	return srv.Inject(zktest.Rule{Op: op, Path: path, Times: -1, Do: zktest.DropRequest()})
+	return srv.Inject(zktest.Rule{Optional: true, Op: op, Path: path, Times: -1, Do: zktest.DropRequest()})
 }
 
 // hangUpClient returns a connected client, and the lines of its log about requests on

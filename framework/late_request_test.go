@@ -25,7 +25,7 @@ const stall = time.Second
 func stallWith(srv *zktest.Server, c *framework.Client, op zktest.Op, do ...zktest.Action) {
 	session := c.SessionID()
 	replace := zktest.Call(func(zktest.Request) { zkinside.Of(srv).ReplaceSession(session) })
-	srv.Inject(zktest.Rule{Op: op, Do: zktest.All(append(do, zkinside.HoldRequest(stall).(zktest.Action), replace)...)})
+	srv.Inject(zktest.Rule{Optional: true, Op: op, Do: zktest.All(append(do, zkinside.HoldRequest(stall).(zktest.Action), replace)...)})
 }
 
 // late is a stall until the client has looked, and has sent the request again.
@@ -35,7 +35,7 @@ func late(srv *zktest.Server, c *framework.Client, op zktest.Op) {
 	if op == zktest.OpMulti {
 		after++ // the look begins with one
 	}
-	srv.Inject(zktest.Rule{Op: op, After: after, Do: zktest.DelayRequest(2 * stall)})
+	srv.Inject(zktest.Rule{Optional: true, Op: op, After: after, Do: zktest.DelayRequest(2 * stall)})
 }
 
 // The second node has another id, and the first one does not stay.

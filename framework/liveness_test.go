@@ -16,7 +16,7 @@ import (
 func TestStrictContactKeepsAHealthySession(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		for _, op := range []zktest.Op{zktest.OpSync, zktest.OpMulti, zkinside.OpPing} { // a slow network
-			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(200 * time.Millisecond)})
+			srv.Inject(zktest.Rule{Optional: true, Op: op, Times: -1, Do: zktest.DelayReply(200 * time.Millisecond)})
 		}
 		c := newClient(t, srv, framework.WithStrictContact())
 		s, err := c.Session(t.Context())
@@ -95,7 +95,7 @@ func TestStrictContactSurvivesRequestsThatAreRefused(t *testing.T) {
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)
 			for i := range 20 {
-				srv.Inject(zktest.Rule{Op: op, After: i % 3, Times: 12, Do: zktest.Fail(zkinside.ErrThrottled)})
+				srv.Inject(zktest.Rule{Optional: true, Op: op, After: i % 3, Times: 12, Do: zktest.Fail(zkinside.ErrThrottled)})
 				time.Sleep(time.Minute)
 				require.NoError(t, s.Context().Err())
 			}

@@ -171,11 +171,11 @@ func disturb(srv *zktest.Server, c *framework.Client, rnd *rand.Rand, until time
 			time.Sleep(time.Duration(rnd.IntN(14000)) * time.Millisecond)
 			srv.Heal()
 		case 6:
-			srv.Inject(zktest.Rule{After: rnd.IntN(5), Do: zktest.DropReply()})
+			srv.Inject(zktest.Rule{Optional: true, After: rnd.IntN(5), Do: zktest.DropReply()})
 		case 7:
-			srv.Inject(zktest.Rule{After: rnd.IntN(5), Do: zktest.DropRequest()})
+			srv.Inject(zktest.Rule{Optional: true, After: rnd.IntN(5), Do: zktest.DropRequest()})
 		default:
-			srv.Inject(zktest.Rule{After: rnd.IntN(5), Times: 3, Do: zktest.DelayReply(time.Duration(rnd.IntN(3000)) * time.Millisecond)})
+			srv.Inject(zktest.Rule{Optional: true, After: rnd.IntN(5), Times: 3, Do: zktest.DelayReply(time.Duration(rnd.IntN(3000)) * time.Millisecond)})
 		}
 	}
 	srv.Heal()

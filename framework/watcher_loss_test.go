@@ -66,7 +66,7 @@ func TestWatchMissesNothingWhereverTheConnectionIsCut(t *testing.T) {
 		for i, fault := range faults {
 			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				require.NoError(t, srv.Create("/n", []byte("0")))
-				srv.Inject(zktest.Rule{Op: zktest.OpAny, After: after, Do: fault})
+				srv.Inject(zktest.Rule{Optional: true, Op: zktest.OpAny, After: after, Do: fault})
 				seen := &lastSeen{}
 				go seen.follow(t, c)
 				for v := range 20 {

@@ -85,7 +85,7 @@ func (l *LostReply) Move(to *zktest.Member) {
 // asks for next, it asks the leader that is behind.
 func (l *LostReply) Lose(op zktest.Op) {
 	session := l.Client.SessionID()
-	l.Ens.Inject(zktest.Rule{Op: op, Session: session, Do: zktest.All(
+	l.Ens.Inject(zktest.Rule{Optional: true, Op: op, Session: session, Do: zktest.All(
 		zktest.CallAfter(func(zktest.Request) {
 			zkinside.Of(l.Ens).MoveSession(session, l.Behind.ID())
 			l.lost.Store(true)

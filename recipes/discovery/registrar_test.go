@@ -27,7 +27,7 @@ const codeQuota = zktest.Code(-125)
 func refuse(srv *zktest.Server, path string, times int, code zktest.Code) (end func()) {
 	var rules []*zktest.Injection
 	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
-		rules = append(rules, srv.Inject(zktest.Rule{Path: path, Times: times, Op: op, Do: zktest.Fail(code)}))
+		rules = append(rules, srv.Inject(zktest.Rule{Optional: true, Path: path, Times: times, Op: op, Do: zktest.Fail(code)}))
 	}
 	return func() {
 		for _, rule := range rules {

@@ -44,7 +44,7 @@ func (w *world) faultAt(t *testing.T, fault recipetest.RequestFault, i int, comp
 	want := nodesInAll(collect(t.Context(), c))
 	require.Len(t, want, 9)
 
-	injected := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fault.On(w.Fake)})
+	injected := w.Fake.Inject(zktest.Rule{Optional: true, Session: c.SessionID(), After: i, Do: fault.On(w.Fake)})
 	got, err := collect(t.Context(), c)
 	if err == nil {
 		require.Equal(t, want, nodesInAll(got, nil), "%s at request %d", fault.Name, i)

@@ -40,7 +40,7 @@ func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 func (w *world) candidacyInTrouble(t *testing.T, code zktest.Code, i int) (hit bool) {
 	first, _ := w.startLatches(t, "/l", 1)
 	c, _ := w.Connect(t)
-	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Times: 20, Do: zktest.Fail(code)})
+	rule := w.Fake.Inject(zktest.Rule{Optional: true, Session: c.SessionID(), After: i, Times: 20, Do: zktest.Fail(code)})
 	l := latch(t, c, "/l")
 	time.Sleep(time.Minute)
 	require.NoError(t, first[0].Shutdown(t.Context()))

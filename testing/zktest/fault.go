@@ -16,8 +16,8 @@ import (
 // nor a handshake.
 type Rule struct {
 	// Op is the type of request; see [Op] for the ones that cover several.
-	// OpAny matches everything but pings and handshakes, which have to be asked
-	// for by OpPing and OpConnect.
+	// OpAny matches everything except pings and handshakes, whose rules name them by
+	// Op(11) and OpConnect.
 	Op Op
 	// Path is a pattern as in [path.Match] for the path the request is about,
 	// or for one of the paths of a multi; "" matches every request. For a

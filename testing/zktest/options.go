@@ -39,7 +39,7 @@ func configured(opts []Option) (config, error) {
 	}
 	cfg.SyncLimit = cmp.Or(cfg.SyncLimit, defaultSyncLimit)
 	cfg.ContainerCheckInterval = cmp.Or(cfg.ContainerCheckInterval, time.Minute)
-	cfg.RequestLog = cmp.Or(cfg.RequestLog, defaultLogSize)
+	cfg.RequestLog = max(cmp.Or(cfg.RequestLog, defaultLogSize), 0)
 	if cfg.WallClock == nil {
 		cfg.WallClock = time.Now
 	}

@@ -7,17 +7,16 @@ import (
 // Op is the type of a request, by the number it has on the wire. The method
 // String returns the name of the request as ZooKeeper's own sources spell it.
 //
-// In a [Rule] and in [Server.CountRequests] three ops stand for several
-// variants of a request, because the client chooses the variant:
+// In a [Rule] and in [Server.CountRequests] some ops stand for several variants of
+// a request, because the client chooses the variant:
 //
-//   - OpCreate covers create, create2, createContainer and createTTL;
-//   - OpGetChildren covers getChildren and getChildren2;
-//   - OpSetWatches covers setWatches and setWatches2.
+//   - OpCreate covers create, create2, createContainer and createTTL.
+//   - OpGetChildren covers getChildren and getChildren2.
+//   - Op(101) covers setWatches and setWatches2.
 //
-// The method Covers asks for that: OpCreate.Covers(r.Op) reports whether the
-// [Request] r is a create of any kind. Requests without a name here are written
-// by their numbers, such as Op(103) for getEphemerals; the table in MODEL.md has
-// them all.
+// OpCreate.Covers(r.Op) reports whether the [Request] r is a create of any kind.
+// A request without a name here is written by its number, such as Op(11) for a
+// ping. MODEL.md has the table of all requests.
 type Op = wire.Op
 
 // The requests that tests name most.
@@ -31,7 +30,7 @@ const (
 	OpGetChildren Op = wire.OpGetChildren
 	OpSync        Op = wire.OpSync
 	OpMulti       Op = wire.OpMulti
-	OpConnect     Op = wire.OpConnect // the handshake; it has no number on the wire, this is the server's own name for it
+	OpConnect     Op = wire.OpConnect // the handshake, which has no number on the wire
 )
 
 // Code is an error code of the protocol. Success is the zero Code; every other
