@@ -131,7 +131,7 @@ func (w *writers) record(inject func(zktest.Rule) *zktest.Injection) {
 		}
 	})
 	for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpCreate} {
-		inject(zktest.Rule{Op: op, Path: "/n", Times: -1, Do: note})
+		inject(zktest.Rule{Optional: true, Op: op, Path: "/n", Times: -1, Do: note})
 	}
 }
 
