@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -30,7 +31,7 @@ func TestAddedCredentialsHoldFromThenOn(t *testing.T) {
 			srv.CutAll()
 			time.Sleep(3 * time.Second)
 		}
-		require.Equal(t, 2, srv.CountRequests(zktest.OpAuth), "once for each client")
+		require.Equal(t, 2, srv.CountRequests(zkinside.OpAuth), "once for each client")
 	})
 }
 
@@ -41,7 +42,7 @@ func TestAddAuthOutlastsALostReply(t *testing.T) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			owner := newClient(t, srv, alice)
 			mustCreate(t, owner, "/hers", "x", ownersOK)
-			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: fault})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: 1, Do: fault})
 			require.NoError(t, c.AddAuth(t.Context(), "digest", []byte("alice:secret")))
 			_, _, err := c.Get(t.Context(), "/hers")
 			require.NoError(t, err)
@@ -55,7 +56,7 @@ func TestCleanUpOutlastsRefusedCredentials(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, alice)
 		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: 1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		synctest.Wait()
@@ -74,7 +75,7 @@ func TestAddedCredentialsThatAreRefusedAreNotKept(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrAuthFailed)
 		_, _, err = c.Get(t.Context(), "/")
 		require.NoError(t, err)
-		require.Equal(t, 1, srv.CountRequests(zktest.OpAuth))
+		require.Equal(t, 1, srv.CountRequests(zkinside.OpAuth))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -123,7 +124,7 @@ func TestBegunDeleteIsGuaranteed(t *testing.T) {
 			deletes: 2,
 		},
 		"ctx has ended":    {ctx: ended, want: []error{context.Canceled, framework.ErrOutcomeUnknown}, deletes: 1},
-		"the server fails": {fault: zktest.Fail(zktest.ErrSystem), want: []error{framework.ErrOutcomeUnknown}, deletes: 2},
+		"the server fails": {fault: zktest.Fail(zkinside.ErrSystem), want: []error{framework.ErrOutcomeUnknown}, deletes: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -21,7 +22,7 @@ import (
 func TestNoEventIsLostBetweenBatchesOfWatches(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		watches := manyWatches(t, srv, c, 3000)
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DelayReply(2 * time.Second)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpSetWatches, Times: -1, Do: zktest.DelayReply(2 * time.Second)})
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		time.Sleep(time.Second)
@@ -98,7 +99,7 @@ func TestConnectionThatBreaksBetweenBatchesOfWatchesLosesNoEvent(t *testing.T) {
 		for i := range watches {
 			require.NoError(t, srv.Set(manyName(i), []byte("changed")))
 		}
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, After: 1, Do: zktest.DropRequest()})
+		srv.Inject(zktest.Rule{Op: zkinside.OpSetWatches, After: 1, Do: zktest.DropRequest()})
 		srv.RefuseConnections(false)
 		time.Sleep(10 * time.Second)
 		for i, w := range watches {

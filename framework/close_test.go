@@ -45,10 +45,10 @@ func TestCloseEndsTheSessionOnTheServerAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, closing(t, c))
 		synctest.Wait()
-		srv.AssertNoSessions(t)
-		srv.AssertNoNodes(t, "/")
-		srv.AssertNoWatches(t)
-		require.Zero(t, srv.Connections())
+		require.Empty(t, srv.Sessions())
+		require.Empty(t, srv.Tree())
+		require.Empty(t, srv.Watches())
+		require.Zero(t, srv.Stats().Connections)
 	})
 }
 
@@ -172,12 +172,12 @@ func TestCloseIsBoundedAndEndsEveryOperation(t *testing.T) {
 				require.LessOrEqual(t, time.Since(begin), tc.bound, name)
 				synctest.Wait()
 				if tc.reachable {
-					srv.AssertNoSessions(t)
+					require.Empty(t, srv.Sessions())
 					return // the server's end of the connection waits behind the answers it holds back
 				}
 				srv.Heal()
 				synctest.Wait()
-				require.Zero(t, srv.Connections(), name)
+				require.Zero(t, srv.Stats().Connections, name)
 			})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -33,8 +34,8 @@ func connect(
 func assertNothingLeft(t *testing.T, srv *zktest.Server) {
 	t.Helper()
 	synctest.Wait()
-	require.Zero(t, srv.Connections())
-	srv.AssertNoSessions(t)
+	require.Zero(t, srv.Stats().Connections)
+	require.Empty(t, srv.Sessions())
 }
 
 func TestConnectedClientOutlivesTheContextOfConnect(t *testing.T) {

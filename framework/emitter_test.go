@@ -59,7 +59,7 @@ func TestCallsOfTheEmitterThatBlock(t *testing.T) {
 				require.Less(t, time.Since(begun), sessionTimeout)
 
 				require.Equal(t, time.Second, closing(t, c))
-				srv.AssertNoSessions(t)
+				require.Empty(t, srv.Sessions())
 				require.False(t, g.closed)
 				close(g.opened)
 				synctest.Wait()
@@ -137,6 +137,6 @@ func TestHookOfTheEmitterClosesItsClient(t *testing.T) {
 		require.LessOrEqual(t, time.Since(begun), 2*time.Second)
 		synctest.Wait()
 		require.Equal(t, []string{"closed by the hook", "ClientClosed"}, h.calls)
-		srv.AssertNoSessions(t)
+		require.Empty(t, srv.Sessions())
 	})
 }

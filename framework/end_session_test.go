@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -27,26 +28,32 @@ func TestCloseWithoutAConnectionComesBackToEndTheSession(t *testing.T) {
 			srv.CutAll()
 			synctest.Wait()
 		},
-		"the connection is cut by the close": func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.DropRequest()}) },
-		"the answer to the close is lost":    func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.DropReply()}) },
-		"the close is not answered":          func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.Blackhole()}) },
+		"the connection is cut by the close": func(srv *zktest.Server) {
+			srv.Inject(zktest.Rule{Op: zkinside.OpCloseSession, Do: zktest.DropRequest()})
+		},
+		"the answer to the close is lost": func(srv *zktest.Server) {
+			srv.Inject(zktest.Rule{Op: zkinside.OpCloseSession, Do: zktest.DropReply()})
+		},
+		"the close is not answered": func(srv *zktest.Server) {
+			srv.Inject(zktest.Rule{Op: zkinside.OpCloseSession, Do: zktest.Blackhole()})
+		},
 		"the first return is not answered": func(srv *zktest.Server) {
-			srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Times: 2, Do: zktest.DropRequest()})
+			srv.Inject(zktest.Rule{Op: zkinside.OpCloseSession, Times: 2, Do: zktest.DropRequest()})
 			srv.CutAll()
 		},
 	} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-			srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Times: -1, Do: zktest.Call(func(zktest.Request) {
+			srv.Inject(zktest.Rule{Op: zkinside.OpCloseSession, Times: -1, Do: zktest.Call(func(zktest.Request) {
 				require.ErrorIs(t, context.Cause(n.Session.Context()), framework.ErrClosed, "%s: holders are told first", name)
 			})})
 			trouble(srv)
 			require.LessOrEqual(t, closing(t, c), time.Second, name)
 			synctest.Wait()
 			require.Empty(t, srv.Sessions(), name)
-			srv.AssertNoNodes(t, "/")
-			require.Zero(t, srv.Connections(), name)
+			require.Empty(t, srv.Tree())
+			require.Zero(t, srv.Stats().Connections, name)
 		})
 	}
 }
@@ -58,10 +65,10 @@ func TestCloseEndsTheSessionAtAnotherServer(t *testing.T) {
 		c, err := framework.New(ens.ConnectString(), framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))
 		require.NoError(t, err)
 		require.NoError(t, c.WaitConnected(t.Context()))
-		ens.Session(c.SessionID()).Member().BlackholeAll()
+		ens.Members()[zkinside.Of(ens).MemberOf(c.SessionID())-1].BlackholeAll()
 		require.LessOrEqual(t, closing(t, c), time.Second)
 		time.Sleep(time.Second)
-		ens.Leader().AssertNoSessions(t)
+		require.Empty(t, ens.Leader().Sessions())
 	})
 }
 
@@ -86,22 +93,22 @@ func TestRefusedCredentialsLeaveNoSessions(t *testing.T) {
 		for range 100 {
 			time.Sleep(time.Second)
 			synctest.Wait()
-			srv.AssertNoSessions(t)
+			require.Empty(t, srv.Sessions())
 		}
 		require.NoError(t, c.Close())
-		srv.AssertNoSessions(t)
+		require.Empty(t, srv.Sessions())
 	})
 }
 
 // A session that was granted, and the connection hangs before it can be used.
 func TestSessionOfAHandshakeThatFailedIsEnded(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Do: zktest.Blackhole()})
 		c := newClient(t, srv, alice)
 		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
 		require.Len(t, srv.Sessions(), 1)
 
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Do: zktest.Blackhole()})
 		c = unclosed(t, srv, alice)
 		time.Sleep(time.Second)
 		require.Len(t, srv.Sessions(), 2)
@@ -129,11 +136,11 @@ func TestOneServerThatRefusesCredentialsIsPassedOver(t *testing.T) {
 	for range 20 { // for both orders
 		onNetwork(t, func(t *testing.T, n *network) {
 			two := &twoServers{n, zktest.Start(t)}
-			two.bad.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+			two.bad.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: -1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 			c := n.client(t, "bad,good", alice, framework.WithDialer(two.dial))
 			_, _, err := c.Get(t.Context(), "/")
 			require.NoError(t, err)
-			two.bad.AssertNoSessions(t)
+			require.Empty(t, two.bad.Sessions())
 
 			n.setAlive()
 			n.srv.CutAll()
@@ -153,7 +160,7 @@ func TestRefusedCredentialsDoNotCostASession(t *testing.T) {
 		require.NoError(t, err)
 		for range 5 {
 			time.Sleep(time.Minute)
-			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 4, Do: zktest.Fail(zktest.ErrAuthFailed)})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: 4, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 			srv.CutAll()
 			time.Sleep(3 * time.Second)
 			require.True(t, c.State().IsConnected())

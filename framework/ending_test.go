@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -34,7 +35,10 @@ func TestAwaitEndOfASession(t *testing.T) {
 			want: []error{framework.ErrLeftToServers, framework.ErrClosed},
 		},
 		"replaced by a server that keeps its nodes": {
-			end:  func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Replace(); srv.CutAll() },
+			end: func(srv *zktest.Server, c *framework.Client) {
+				zkinside.Of(srv).ReplaceSession(c.SessionID())
+				srv.CutAll()
+			},
 			want: []error{framework.ErrLeftToServers, framework.ErrSessionLost},
 		},
 		"lost": {

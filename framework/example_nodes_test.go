@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/exampletest"
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 func ExampleClient_Delete_withChildren() {
@@ -65,7 +66,7 @@ func ExampleSession() {
 		}
 		fmt.Println("registered in a new session:", session != last)
 		last = session
-		srv.Session(session.ID()).Replace() // a loss after which the old session's node stays for a while
+		zkinside.Of(srv).ReplaceSession(session.ID()) // a loss after which the old session's node stays for a while
 		srv.CutAll()
 		<-session.Context().Done()
 	}

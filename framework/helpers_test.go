@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -129,7 +130,7 @@ func outage(srv *zktest.Server, d time.Duration) {
 func ops(srv *zktest.Server) []zktest.Op {
 	var list []zktest.Op
 	for _, r := range srv.Requests() {
-		if r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+		if r.Op != zkinside.OpPing && r.Op != zktest.OpConnect {
 			list = append(list, r.Op)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -33,11 +34,11 @@ func persistent(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *fra
 func TestOperationThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
 	for name, next := range map[string]zktest.Action{
 		"the next attempt is not answered":   zktest.Blackhole(),
-		"the next attempt fails in this way": zktest.Fail(zktest.ErrThrottled),
+		"the next attempt fails in this way": zktest.Fail(zkinside.ErrThrottled),
 	} {
 		t.Run(name, func(t *testing.T) {
 			persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrThrottled)})
+				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zkinside.ErrThrottled)})
 				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, After: 1, Do: next})
 				_, _, err := c.Get(within(t, 2*time.Second), "/")
 				require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -54,7 +55,7 @@ func TestOnErrorReportsErrorsThatAreRetried(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		var told []error
 		ctx := framework.Extend(c).OnError(t.Context(), func(err error) { told = append(told, err) })
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.Fail(zkinside.ErrThrottled)})
 		_, _, err := c.Get(ctx, "/")
 		require.NoError(t, err)
 		require.Len(t, told, 2)
@@ -96,7 +97,7 @@ func TestWatcherTellsWhyItIsNotSetAgain(t *testing.T) {
 	persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		w := mustWatch(t, c, "/n")
 		require.NoError(t, w.LastError())
-		rule := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		rule := srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
 		srv.CutAll()
 		time.Sleep(time.Second)
 		require.Empty(t, unread(t, w))

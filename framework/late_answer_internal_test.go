@@ -58,6 +58,6 @@ func TestAnswerBehindTheBeginOfTheNextSessionIsLost(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		_, err = p.await(t.Context(), nil)
 		require.ErrorIs(t, err, ErrSessionLost)
-		require.Less(t, s.link.LastZxid(), srv.Zxid())
+		require.Less(t, s.link.LastZxid(), srv.Stats().Zxid)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -17,7 +18,7 @@ import (
 func crash(t *testing.T, sincePing time.Duration, opts ...framework.Option) (given, ended time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ens := zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second))
+		ens := zktest.StartEnsemble(t, 3, zkinside.With(zkinside.Settings{Tick: time.Second}).(zktest.Option))
 		follower := ens.Followers()[0]
 		connect := func(m *zktest.Member, opts ...framework.Option) *framework.Client {
 			opts = append(opts, framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))

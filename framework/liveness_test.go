@@ -9,13 +9,14 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 func TestStrictContactKeepsAHealthySession(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		for _, op := range []zktest.Op{zktest.OpSync, zktest.OpMulti, zktest.OpPing} { // a slow network
-			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(200 * time.Millisecond)})
+		for _, op := range []zktest.Op{zktest.OpSync, zktest.OpMulti, zkinside.OpPing} { // a slow network
+			srv.Inject(zktest.Rule{Optional: true, Op: op, Times: -1, Do: zktest.DelayReply(200 * time.Millisecond)})
 		}
 		c := newClient(t, srv, framework.WithStrictContact())
 		s, err := c.Session(t.Context())
@@ -39,14 +40,14 @@ func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		for phase := 0; phase < 20; phase += step {
 			isolateFollower(t, strict, time.Duration(phase)*731*time.Millisecond, sessionTimeout,
-				zktest.WithTick(2*time.Second), zktest.WithSyncLimit(syncLimit))
+				zkinside.With(zkinside.Settings{Tick: 2 * time.Second, SyncLimit: syncLimit}).(zktest.Option))
 		}
 	}
 	// The leader asks for clients as seldom as it may, and ends the session as
 	// soon as it can.
 	for phase := 0; phase < 150; phase += step {
 		isolateFollower(t, true, time.Duration(phase)*97*time.Millisecond, 9900*time.Millisecond,
-			zktest.WithTick(4*time.Second), zktest.WithSyncLimit(syncLimit))
+			zkinside.With(zkinside.Settings{Tick: 4 * time.Second, SyncLimit: syncLimit}).(zktest.Option))
 	}
 }
 
@@ -94,7 +95,7 @@ func TestStrictContactSurvivesRequestsThatAreRefused(t *testing.T) {
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)
 			for i := range 20 {
-				srv.Inject(zktest.Rule{Op: op, After: i % 3, Times: 12, Do: zktest.Fail(zktest.ErrThrottled)})
+				srv.Inject(zktest.Rule{Optional: true, Op: op, After: i % 3, Times: 12, Do: zktest.Fail(zkinside.ErrThrottled)})
 				time.Sleep(time.Minute)
 				require.NoError(t, s.Context().Err())
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -40,7 +41,7 @@ func TestIdleSessionLivesWithTheLargestSafetyMargin(t *testing.T) {
 		c := newClient(t, srv, framework.WithSafetyMargin(0.5))
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(sessionTimeout / 7)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpPing, Times: -1, Do: zktest.DelayReply(sessionTimeout / 7)})
 		time.Sleep(time.Hour)
 		require.NoError(t, s.Context().Err())
 	})

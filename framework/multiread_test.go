@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -33,6 +34,6 @@ func TestMultiReadHasEachNode(t *testing.T) {
 		require.Equal(t, "of a", string(nodes[3].Data))
 		want, _ := srv.Node("/app/n/a")
 		require.Equal(t, want.Stat.Czxid, nodes[3].Stat.Czxid)
-		require.Equal(t, srv.Zxid(), zxid)
+		require.Equal(t, srv.Stats().Zxid, zxid)
 	})
 }

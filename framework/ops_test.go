@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -59,7 +60,7 @@ func TestWithParentsMakesContainers(t *testing.T) {
 		require.Equal(t, "/a/b/c/d", n.Path)
 		require.NoError(t, c.Delete(t.Context(), "/a/b/c/d", framework.AnyVersion))
 		time.Sleep(5 * time.Minute)
-		srv.AssertNoNodes(t, "/")
+		require.Empty(t, srv.Tree())
 	})
 }
 
@@ -71,7 +72,7 @@ func TestWithParentsNeedsNoRightsAboveTheDeepestExistingNode(t *testing.T) {
 		_, err := c.Create(t.Context(), "/closed/open/x/y", nil, framework.WithParents())
 		require.NoError(t, err)
 		for _, r := range srv.Requests() {
-			require.False(t, r.Op == zktest.OpCreateContainer && r.Path == "/closed")
+			require.False(t, r.Op == zkinside.OpCreateContainer && r.Path == "/closed")
 		}
 	})
 }
@@ -123,7 +124,7 @@ func TestReadsAndWrites(t *testing.T) {
 		require.NoError(t, c.Delete(ctx, "/n/a", 0))
 		require.NoError(t, c.Delete(ctx, "/n/b", framework.AnyVersion))
 		require.NoError(t, c.Delete(ctx, "/n", 2))
-		srv.AssertNoNodes(t, "/")
+		require.Empty(t, srv.Tree())
 	})
 }
 

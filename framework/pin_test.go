@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -78,9 +79,9 @@ func TestInSessionARetryDoesNotMoveToALaterSession(t *testing.T) {
 					return nil
 				}), "what f returns counts")
 				time.Sleep(time.Minute)
-				allowed := []zktest.Op{zktest.OpPing, zktest.OpConnect, zktest.OpMulti, zktest.OpGetChildren2, zktest.OpDelete} // the last three are clean-up
-				if strings.HasPrefix(name, "watch") {                                                                           // it may be set again, and withdrawn, before its caller knows of the loss
-					allowed = append(allowed, zktest.OpAddWatch, zktest.OpRemoveWatches)
+				allowed := []zktest.Op{zkinside.OpPing, zktest.OpConnect, zktest.OpMulti, zkinside.OpGetChildren2, zktest.OpDelete} // the last three are clean-up
+				if strings.HasPrefix(name, "watch") {                                                                               // it may be set again, and withdrawn, before its caller knows of the loss
+					allowed = append(allowed, zkinside.OpAddWatch, zkinside.OpRemoveWatches)
 				}
 				for _, r := range srv.Requests() {
 					require.True(t, r.Session == old || slices.Contains(allowed, r.Op), "%v", r)
@@ -97,7 +98,7 @@ func TestInSessionARetryDoesNotMoveToALaterSession(t *testing.T) {
 func TestInSessionWatcherOfALaterSessionIsNotReturned(t *testing.T) {
 	for range 100 { // mostly, the caller sees the end of the session first
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrThrottled)})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.Fail(zkinside.ErrThrottled)})
 			var once sync.Once
 			err := c.InSession(t.Context(), func(ctx context.Context) error {
 				ctx = framework.Extend(c).OnError(ctx, func(error) {
@@ -115,7 +116,7 @@ func TestInSessionWatcherOfALaterSessionIsNotReturned(t *testing.T) {
 			})
 			require.ErrorIs(t, err, framework.ErrSessionLost)
 			synctest.Wait()
-			srv.AssertNoWatches(t)
+			require.Empty(t, srv.Watches())
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/sasl"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -67,7 +68,7 @@ func TestMissingSASLFailsAtOnce(t *testing.T) {
 					}
 				}
 				require.Equal(t, 1, refusals)
-			}, zktest.WithRequiredSASL())
+			}, zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option))
 		})
 	}
 }
@@ -185,7 +186,7 @@ func TestSessionThatExpiresDuringTheExchangeIsReplaced(t *testing.T) {
 			mustCreate(t, c, "/his", "x", framework.WithACL([]zk.ACL{{Perms: zk.PermAll, Scheme: "sasl", ID: "joe"}}))
 			_, _, err = c.Get(t.Context(), "/his")
 			require.NoError(t, err)
-		}, zktest.WithRequiredSASL())
+		}, zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option))
 	}
 }
 
@@ -304,5 +305,5 @@ func TestSASLOverTLSWithCredentials(t *testing.T) {
 			require.NoError(t, err)
 			srv.CutAll()
 		}
-	}, zktest.WithRequiredSASL())
+	}, zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option))
 }

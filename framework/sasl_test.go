@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/sasl"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -47,7 +48,7 @@ func requireRefused(t *testing.T, err error, code int32) *sasl.Error {
 func requireOnlySASL(t *testing.T, srv *zktest.Server) {
 	t.Helper()
 	for _, op := range ops(srv) {
-		require.Contains(t, []zktest.Op{zktest.OpSASL, zktest.OpCloseSession}, op)
+		require.Contains(t, []zktest.Op{zkinside.OpSASL, zkinside.OpCloseSession}, op)
 	}
 }
 
@@ -97,9 +98,9 @@ func TestSASLPrecedesEverythingElse(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, len(byConn), 4)
 		for _, ops := range byConn {
-			require.Equal(t, []zktest.Op{zktest.OpConnect, zktest.OpSASL, zktest.OpSASL}, ops[:3])
+			require.Equal(t, []zktest.Op{zktest.OpConnect, zkinside.OpSASL, zkinside.OpSASL}, ops[:3])
 		}
-	}, zktest.WithRequiredSASL())
+	}, zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option))
 }
 
 // Promise: a refusal ends Connect and operations at once, names mechanism and
@@ -108,7 +109,7 @@ func TestRefusedSASLFailsAtOnce(t *testing.T) {
 	for _, required := range []bool{false, true} {
 		opts, code := []zktest.Option(nil), int32(-115)
 		if required {
-			opts, code = append(opts, zktest.WithRequiredSASL()), -124
+			opts, code = append(opts, zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option)), -124
 		}
 		saslServer(t, func(t *testing.T, srv *zktest.Server) {
 			for _, m := range []sasl.Mechanism{sasl.DigestMD5("joe", "sesame street"), sasl.DigestMD5("jim", "open sesame")} {
@@ -127,10 +128,10 @@ func TestRefusedSASLFailsAtOnce(t *testing.T) {
 			time.Sleep(time.Minute)
 			_, err = c.Set(t.Context(), "/", nil, framework.AnyVersion)
 			requireRefused(t, err, code)
-			require.InDelta(t, 12, srv.CountRequests(zktest.OpSASL), 4)
+			require.InDelta(t, 12, srv.CountRequests(zkinside.OpSASL), 4)
 			requireOnlySASL(t, srv)
 			if !required {
-				srv.AssertNoSessions(t)
+				require.Empty(t, srv.Sessions())
 			}
 		}, opts...)
 	}
@@ -138,7 +139,7 @@ func TestRefusedSASLFailsAtOnce(t *testing.T) {
 
 func TestRefusedSASLIsForgottenOnceTheServerAccepts(t *testing.T) {
 	saslServer(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpSASL, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpSASL, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		c := newClient(t, srv, joe)
 		_, _, err := c.Get(t.Context(), "/")
 		requireRefused(t, err, -115)
@@ -234,26 +235,26 @@ func TestServerWithoutSASLIsNotUsed(t *testing.T) {
 // connect and nothing else.
 func TestInterruptedSASLIsBegunAgain(t *testing.T) {
 	for name, fault := range map[string]zktest.Action{
-		"lost request": zktest.DropRequest(), "lost answer": zktest.DropReply(), "reset": zktest.Reset(),
+		"lost request": zktest.DropRequest(), "lost answer": zktest.DropReply(), "reset": zkinside.Reset().(zktest.Action),
 		"silence": zktest.Blackhole(), "late": zktest.DelayReply(time.Second), "too late": zktest.DelayReply(time.Hour),
 	} {
 		for message := range 2 {
 			saslServer(t, func(t *testing.T, srv *zktest.Server) {
 				c := newClient(t, srv, joe, framework.WithConnectionTimeout(time.Minute))
 				n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-				srv.Inject(zktest.Rule{Op: zktest.OpSASL, After: message, Do: fault})
+				srv.Inject(zktest.Rule{Optional: true, Op: zkinside.OpSASL, After: message, Do: fault})
 				srv.CutAll()
 				_, _, err := c.Get(t.Context(), "/e")
 				require.NoError(t, err, name)
 				require.NoError(t, n.Session.Context().Err(), "%s: the session goes on", name)
-			}, zktest.WithRequiredSASL())
+			}, zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option))
 		}
 	}
 }
 
 func TestInterruptedSASLIsNamed(t *testing.T) {
 	saslServer(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpSASL, Times: -1, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zkinside.OpSASL, Times: -1, Do: zktest.DropReply()})
 		_, err := framework.Connect(within(t, time.Second), srv.Addr(), framework.WithDialer(srv.Dialer()), joe)
 		require.ErrorIs(t, err, framework.ErrNotConnected)
 		require.ErrorContains(t, err, `during SASL DIGEST-MD5 as "joe": EOF`)
@@ -278,7 +279,7 @@ func TestThousandReconnectsWithSASLLeakNothing(t *testing.T) {
 				srv.ClearRequests()
 			}
 		}
-		require.Equal(t, 2*899, srv.CountRequests(zktest.OpSASL))
+		require.Equal(t, 2*899, srv.CountRequests(zkinside.OpSASL))
 		srv.ClearRequests()
 		synctest.Wait()
 		require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
@@ -286,8 +287,8 @@ func TestThousandReconnectsWithSASLLeakNothing(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(1<<20))
 		require.NoError(t, n.Session.Context().Err())
-		require.Equal(t, 1, srv.Connections())
-	}, zktest.WithRequiredSASL(), zktest.WithRequestLog(0))
+		require.Equal(t, 1, srv.Stats().Connections)
+	}, zkinside.With(zkinside.Settings{RequiredSASL: true, RequestLog: -1}).(zktest.Option))
 }
 
 // kdc is a mechanism that needs another service to begin.
@@ -392,7 +393,7 @@ func TestCloseAuthenticatesToEndTheSession(t *testing.T) {
 			require.False(t, there)
 			_, there = srv.Node("/kept")
 			require.Equal(t, stay, there)
-		}, zktest.WithRequiredSASL())
+		}, zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -168,7 +169,7 @@ func TestShorterTimeoutCountsBeforeAuthenticationIsOver(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		millis.Store(4000)
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Do: zktest.Blackhole()})
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		synctest.Wait()
@@ -189,14 +190,14 @@ func TestLostSessionIsLeftToTheServerEvenIfThatCanBeReached(t *testing.T) {
 		old := c.SessionID()
 		h := observe(t, c)
 		for i, lag := range []time.Duration{0, 2500, 5000, 5500, 5500} {
-			srv.Inject(zktest.Rule{Op: zktest.OpPing, Session: old, After: i, Do: zktest.DelayReply(lag * time.Millisecond)})
+			srv.Inject(zktest.Rule{Optional: true, Op: zkinside.OpPing, Session: old, After: i, Do: zktest.DelayReply(lag * time.Millisecond)})
 		}
 		begin := time.Now()
 		require.NoError(t, srv.WaitFor(t.Context(), func() bool { _, ok := srv.Node("/e"); return !ok }))
 		require.Equal(t, []state.State{state.Lost, state.Reconnected}, h.seen())
 		require.Equal(t, 3*pingInterval+trusted, h.when(0).Sub(begin), "no reply since that to the third ping")
 		require.Equal(t, 5*pingInterval+sessionTimeout, time.Since(begin), "counted from the fifth ping")
-		require.Zero(t, srv.CountRequests(zktest.OpCloseSession))
+		require.Zero(t, srv.CountRequests(zkinside.OpCloseSession))
 		require.NotEqual(t, old, c.SessionID())
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -63,7 +64,7 @@ func TestSilentlyReplacedSessionIsLostBeforeReconnected(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		srv.Session(s.ID()).Replace()
+		zkinside.Of(srv).ReplaceSession(s.ID())
 		srv.CutAll()
 		time.Sleep(time.Minute)
 		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
@@ -219,7 +220,7 @@ func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing
 		_, _, _, err := c.GetW(t.Context(), "/n")
 		require.NoError(t, err)
 		srv.ClearRequests()
-		drop := srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
+		drop := srv.Inject(zktest.Rule{Op: zkinside.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
 		srv.CutAll()
 		time.Sleep(6 * time.Second)
 		require.Less(t, srv.CountRequests(zktest.OpConnect), 100)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -59,7 +60,7 @@ func TestServerThatLosesEverySessionIsAskedMoreAndMoreSeldom(t *testing.T) {
 			return framework.WithDialer(srv.Dialer())
 		},
 		"the server rejects every new session": func(_ *testing.T, srv *zktest.Server) framework.Option {
-			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Fail(zktest.ErrSessionExpired)})
+			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Fail(zkinside.ErrSessionExpired)})
 			return framework.WithDialer(srv.Dialer())
 		},
 		"the server has another session each time": func(_ *testing.T, srv *zktest.Server) framework.Option {
@@ -100,7 +101,7 @@ func cutting(srv *zktest.Server) {
 // replacing makes a server answer every return with another session.
 func replacing(srv *zktest.Server) {
 	srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.CallAfter(func(r zktest.Request) {
-		time.AfterFunc(time.Millisecond, func() { srv.Session(r.Session).Replace(); srv.CutAll() })
+		time.AfterFunc(time.Millisecond, func() { zkinside.Of(srv).ReplaceSession(r.Session); srv.CutAll() })
 	})})
 }
 
@@ -151,6 +152,6 @@ func TestSessionThatTookLongToCreateEndsInTime(t *testing.T) {
 		begin := time.Now()
 		<-s.Context().Done()
 		require.Equal(t, trusted, time.Since(begin), "since the ping of the handshake")
-		require.Equal(t, 1, srv.CountRequests(zktest.OpPing))
+		require.Equal(t, 1, srv.CountRequests(zkinside.OpPing))
 	})
 }

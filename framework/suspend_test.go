@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -19,7 +20,7 @@ import (
 func onAMachine(t *testing.T, srv *zktest.Server) (*framework.Client, *zktest.Host) {
 	t.Helper()
 	machine := srv.NewHost()
-	clock := insider.WithSuspendClock(machine.Suspended).(framework.Option)
+	clock := insider.WithSuspendClock(zkinside.Suspended(machine)).(framework.Option)
 	return newClient(t, srv, framework.WithDialer(machine.Dialer()), clock), machine
 }
 
@@ -95,7 +96,7 @@ func TestAnswerToARequestFromBeforeTheSuspensionIsOld(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		suspend(t, machine, 5*time.Second)
 		time.Sleep(1200 * time.Millisecond) // so that it is noticed
-		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(time.Hour)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpPing, Times: -1, Do: zktest.DelayReply(time.Hour)})
 		<-n.Session.Context().Done()
 		require.Equal(t, trusted-5*time.Second, time.Since(sent))
 	})
@@ -109,7 +110,7 @@ func TestReturnToTheServerAfterASuspensionCounts(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			return machine.Dialer()(ctx, network, address)
 		}
-		c := newClient(t, srv, framework.WithDialer(dial), insider.WithSuspendClock(machine.Suspended).(framework.Option))
+		c := newClient(t, srv, framework.WithDialer(dial), insider.WithSuspendClock(zkinside.Suspended(machine)).(framework.Option))
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
 		time.Sleep(100 * time.Millisecond)
@@ -130,7 +131,7 @@ func TestSessionBegunAfterASleepDuringTheDialLives(t *testing.T) {
 			once.Do(func() { suspend(t, machine, time.Hour) })
 			return machine.Dialer()(ctx, network, address)
 		}
-		c := newClient(t, srv, framework.WithDialer(dial), insider.WithSuspendClock(machine.Suspended).(framework.Option))
+		c := newClient(t, srv, framework.WithDialer(dial), insider.WithSuspendClock(zkinside.Suspended(machine)).(framework.Option))
 		_, err := c.Session(t.Context())
 		require.NoError(t, err)
 		time.Sleep(time.Minute)

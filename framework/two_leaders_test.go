@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leadertest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -77,10 +78,10 @@ func TestSyncQuorumNeedsNoRights(t *testing.T) {
 // A transaction of a session that is over, or elsewhere, proves nothing.
 func TestSyncQuorumThatIsNotCommittedIsTriedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		inj := srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
+		inj := srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 2, Do: zktest.Fail(zkinside.ErrThrottled)})
 		require.NoError(t, c.SyncQuorum(t.Context()))
 		require.Equal(t, 2, inj.Hits())
-		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		require.Error(t, c.SyncQuorum(t.Context()))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -24,7 +25,7 @@ func TestEventIsInOrder(t *testing.T) {
 		"at once": {func(t *testing.T, srv *zktest.Server, _ *framework.Client) { set(t, srv) }, true},
 		"behind a look at the watch": {func(t *testing.T, srv *zktest.Server, _ *framework.Client) {
 			time.Sleep(time.Hour)
-			require.NotZero(t, srv.CountRequests(zktest.OpSetWatches))
+			require.NotZero(t, srv.CountRequests(zkinside.OpSetWatches))
 			set(t, srv)
 		}, true},
 		"by a look at the watch": {func(t *testing.T, srv *zktest.Server, _ *framework.Client) {

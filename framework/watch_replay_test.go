@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -75,9 +76,9 @@ func TestServersThatHangUpOnSetWatchesAreWorkedAround(t *testing.T) {
 	}{
 		"hang-up":        {zktest.DropRequest(), 2},
 		"hang-up, later": {zktest.All(zktest.DelayRequest(time.Second), zktest.DropRequest()), 2},
-		"throttled":      {zktest.Fail(zktest.ErrThrottled), 1},
-		"system error":   {zktest.Fail(zktest.ErrSystem), 1},
-		"unimplemented":  {zktest.Fail(zktest.ErrUnimplemented), 1},
+		"throttled":      {zktest.Fail(zkinside.ErrThrottled), 1},
+		"system error":   {zktest.Fail(zkinside.ErrSystem), 1},
+		"unimplemented":  {zktest.Fail(zkinside.ErrUnimplemented), 1},
 		"no right":       {zktest.Fail(zktest.ErrNoAuth), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +86,7 @@ func TestServersThatHangUpOnSetWatchesAreWorkedAround(t *testing.T) {
 				c := newClient(t, srv)
 				require.NoError(t, srv.Create("/n", []byte("old")))
 				f := follow(t, c, "/n")
-				rule := srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: tc.do})
+				rule := srv.Inject(zktest.Rule{Op: zkinside.OpSetWatches, Times: -1, Do: tc.do})
 				for i := range 3 {
 					srv.ClearRequests()
 					changedMeanwhile(t, srv, "/n", fmt.Sprint("newer ", i))

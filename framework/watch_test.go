@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -84,7 +85,7 @@ func TestNoWatchIsLeftOnAMissingNodeByAReadThatFails(t *testing.T) {
 			require.ErrorIs(t, err, zk.ErrNoNode)
 			require.Nil(t, w)
 		}
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -99,13 +100,13 @@ func TestStoppedWatchLeavesNothingOnTheServer(t *testing.T) {
 				w.Stop()
 			}
 			synctest.Wait()
-			srv.AssertNoWatches(t)
+			require.Empty(t, srv.Watches())
 			// and the library does not set it again
 			srv.ClearRequests()
 			srv.CutAll()
 			time.Sleep(10 * time.Second)
-			srv.AssertNoWatches(t)
-			require.Zero(t, srv.CountRequests(zktest.OpSetWatches))
+			require.Empty(t, srv.Watches())
+			require.Zero(t, srv.CountRequests(zkinside.OpSetWatches))
 		})
 	}
 }
@@ -171,7 +172,7 @@ func TestEventOfAWithdrawnWatchIsNotTakenForTheNextOnes(t *testing.T) {
 		other := another(t, srv)
 		w, err := watchKinds(c)["data"](t.Context(), "/n")
 		require.NoError(t, err)
-		srv.Inject(zktest.Rule{Op: zktest.OpRemoveWatches, Do: zktest.Call(func(zktest.Request) {
+		srv.Inject(zktest.Rule{Op: zkinside.OpRemoveWatches, Do: zktest.Call(func(zktest.Request) {
 			_, err := other.Set(t.Context(), "/n", []byte("new"), -1)
 			require.NoError(t, err)
 		})})
@@ -183,14 +184,17 @@ func TestEventOfAWithdrawnWatchIsNotTakenForTheNextOnes(t *testing.T) {
 		require.Len(t, srv.Watches(), 1)
 		w.Stop()
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
 func TestWatchEndsWithItsSession(t *testing.T) {
 	for name, end := range map[string]func(srv *zktest.Server, c *framework.Client){
-		"expired":     func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Expire() },
-		"replaced":    func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Replace(); srv.CutAll() },
+		"expired": func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Expire() },
+		"replaced": func(srv *zktest.Server, c *framework.Client) {
+			zkinside.Of(srv).ReplaceSession(c.SessionID())
+			srv.CutAll()
+		},
 		"partitioned": func(srv *zktest.Server, c *framework.Client) { srv.BlackholeAll() },
 	} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -208,7 +212,7 @@ func TestWatchEndsWithItsSession(t *testing.T) {
 			}
 			srv.Heal()
 			time.Sleep(time.Minute)
-			srv.AssertNoWatches(t)
+			require.Empty(t, srv.Watches())
 		})
 	}
 }
@@ -324,5 +328,5 @@ func noWakeUpIsLost(t *testing.T, srv *zktest.Server, c *framework.Client, write
 		require.NoError(t, err)
 	}
 	all.Wait()
-	require.NoError(t, srv.WaitWatches(ctx, 0, 0))
+	require.NoError(t, srv.WaitFor(ctx, func() bool { return len(srv.Watches()) == 0 }))
 }

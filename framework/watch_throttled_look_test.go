@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -21,7 +22,7 @@ func TestWatchThatIsNotMadeRecursiveIsWithdrawn(t *testing.T) {
 		node := mustWatch(t, c, "/n")
 		_, _, standard, err := c.GetW(t.Context(), "/n")
 		require.NoError(t, err)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.All(zktest.DelayRequest(time.Second), zktest.Fail(zktest.ErrThrottled))})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.All(zktest.DelayRequest(time.Second), zktest.Fail(zkinside.ErrThrottled))})
 		go c.NewWatcher(within(t, 500*time.Millisecond), "/n", framework.WithRecursion())
 		synctest.Wait()
 		node.Close()
@@ -29,6 +30,6 @@ func TestWatchThatIsNotMadeRecursiveIsWithdrawn(t *testing.T) {
 		require.False(t, fired(standard))
 		standard.Stop()
 		time.Sleep(10 * time.Second)
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -21,7 +22,7 @@ func TestThrottledWatchWithoutReadersIsAskedForNoMore(t *testing.T) {
 				w := mustWatch(t, c, "/n")
 				standard, err := watchKinds(c)[kind](t.Context(), "/n")
 				require.NoError(t, err)
-				throttled := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+				throttled := srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
 				srv.CutAll()
 				time.Sleep(10 * time.Second)
 				w.Close()
@@ -36,7 +37,7 @@ func TestThrottledWatchWithoutReadersIsAskedForNoMore(t *testing.T) {
 				require.NoError(t, srv.Set("/n", nil))
 				require.True(t, fired(standard))
 				synctest.Wait()
-				srv.AssertNoWatches(t)
+				require.Empty(t, srv.Watches())
 			})
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -30,6 +31,6 @@ func TestPersistentWatchOfALostSessionIsNotAskedForInTheNext(t *testing.T) {
 			synctest.Wait()
 			require.NotSame(t, lost, c.session)
 		}
-		require.Zero(t, srv.CountRequests(zktest.OpAddWatch))
+		require.Zero(t, srv.CountRequests(zkinside.OpAddWatch))
 	})
 }

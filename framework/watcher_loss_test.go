@@ -14,18 +14,19 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The node that the reader reads after a reset, and every event after it, must
 // lead to the last state, wherever the connection is cut.
 func TestWatchMissesNothingWhereverTheConnectionIsCut(t *testing.T) {
-	faults := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zktest.Reset()}
+	faults := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zkinside.Reset().(zktest.Action)}
 	for after := range 14 {
 		for i, fault := range faults {
 			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				require.NoError(t, srv.Create("/n", []byte("0")))
-				srv.Inject(zktest.Rule{Op: zktest.OpAny, After: after, Do: fault})
+				srv.Inject(zktest.Rule{Optional: true, Op: zktest.OpAny, After: after, Do: fault})
 				seen := &lastSeen{}
 				go seen.follow(t, c)
 				for v := range 20 {
@@ -66,12 +67,12 @@ func (l *lastSeen) follow(t *testing.T, c *framework.Client) {
 
 func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayReply(2 * time.Second)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.DelayReply(2 * time.Second)})
 		_, err := c.NewWatcher(within(t, time.Second), "/n")
 		require.Error(t, err)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 		require.Zero(t, insider.Of(c).Watches())
 	})
 }
@@ -84,7 +85,7 @@ func TestReaderIsNotCaughtUpBeforeTheWatchIsSetInTheNextSession(t *testing.T) {
 		require.NoError(t, c.Sync(t.Context(), "/"))
 		zxid, ok := w.CaughtUp()
 		require.True(t, ok)
-		require.Equal(t, srv.Zxid(), zxid)
+		require.Equal(t, srv.Stats().Zxid, zxid)
 		srv.Session(c.SessionID()).Expire()
 		for range 5000 {
 			if now, ok := w.CaughtUp(); ok {
@@ -111,7 +112,7 @@ func TestReaderIsNotCaughtUpWhileThereIsSomethingToRead(t *testing.T) {
 		require.Equal(t, []string{"created /n"}, unread(t, w))
 		zxid, ok := w.CaughtUp()
 		require.True(t, ok)
-		require.Equal(t, srv.Zxid(), zxid)
+		require.Equal(t, srv.Stats().Zxid, zxid)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -63,7 +64,7 @@ func TestStoppedStandardWatchLeavesThePersistentOneWhole(t *testing.T) {
 					require.Equal(t, []string{"changed /n", "children /n"}, unread(t, w))
 					w.Close()
 					synctest.Wait()
-					srv.AssertNoWatches(t)
+					require.Empty(t, srv.Watches())
 				})
 			})
 		}
@@ -100,7 +101,7 @@ func TestClosedWatcherLeavesStandardWatchesAlone(t *testing.T) {
 						require.Equal(t, "/n", ev.Path)
 						require.Equal(t, kind == "children", ev.Type == zk.EventNodeChildrenChanged)
 						synctest.Wait()
-						srv.AssertNoWatches(t)
+						require.Empty(t, srv.Watches())
 					})
 				})
 			}
@@ -147,7 +148,7 @@ func TestBothKindsOfReadersOfOnePath(t *testing.T) {
 				require.Equal(t, toldOfNode, unread(t, byKind[false]))
 				byKind[false].Close()
 				synctest.Wait()
-				srv.AssertNoWatches(t)
+				require.Empty(t, srv.Watches())
 			})
 		})
 	}
@@ -215,7 +216,7 @@ func randomUse(t *testing.T, srv *zktest.Server, c *framework.Client, dice *rand
 			require.NoError(t, srv.Set(path, nil))
 		case 8:
 			if cut = dice.IntN(3) == 0; cut {
-				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 1 + dice.IntN(5), Do: zktest.Fail(zktest.ErrThrottled)})
+				srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: 1 + dice.IntN(5), Do: zktest.Fail(zkinside.ErrThrottled)})
 				srv.CutAll()
 			}
 		}
@@ -235,7 +236,7 @@ func randomUse(t *testing.T, srv *zktest.Server, c *framework.Client, dice *rand
 		w.Stop()
 	}
 	synctest.Wait()
-	srv.AssertNoWatches(t)
+	require.Empty(t, srv.Watches())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := c.NewWatcher(ctx, "/a")
@@ -249,7 +250,7 @@ func TestReadDoesNotWaitForAPersistentWatchThatIsThrottled(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				require.NoError(t, srv.Create("/n", nil))
-				throttled := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+				throttled := srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
 				opened := make(chan *framework.Watcher, 1)
 				go func() {
 					w, err := c.NewWatcher(t.Context(), "/n")
@@ -278,7 +279,7 @@ func TestReadDoesNotWaitForAPersistentWatchThatIsThrottled(t *testing.T) {
 				require.Equal(t, []string{"children /n", "changed /n", "changed /n"}, unread(t, w))
 				w.Close()
 				synctest.Wait()
-				srv.AssertNoWatches(t)
+				require.Empty(t, srv.Watches())
 			})
 		})
 	}
@@ -289,7 +290,7 @@ func TestReadDoesNotWaitForAPersistentWatchThatIsThrottled(t *testing.T) {
 //
 // Promise: A read with a watch waits until the persistent watch at its path is confirmed.
 func TestReadWaitsForTheAnswerAboutAPersistentWatch(t *testing.T) {
-	for _, code := range []zktest.Code{0, zktest.ErrThrottled} {
+	for _, code := range []zktest.Code{0, zkinside.ErrThrottled} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) { eachVersion(t, readBesideAddWatch(code)) })
 	}
 }
@@ -299,9 +300,9 @@ func TestReadWaitsForTheAnswerAboutAPersistentWatch(t *testing.T) {
 func readBesideAddWatch(code zktest.Code) func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 	return func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/n", nil))
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayReply(time.Second)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.DelayReply(time.Second)})
 		if code != 0 {
-			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(code)})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.Fail(code)})
 		}
 		opened := make(chan *framework.Watcher, 1)
 		go func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -45,7 +46,7 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 		require.NoError(t, srv.Create("/n", nil))
 		w := mustWatch(t, c, "/n")
 		refuse := func() {
-			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
 			_, err := c.NewWatcher(within(t, 30*time.Second), "/n", framework.WithRecursion())
 			require.ErrorIs(t, err, zk.ErrNoAuth)
 		}
@@ -61,7 +62,7 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 		require.Equal(t, []string{"children /n"}, unread(t, w))
 
 		tree := mustWatch(t, c, "/n", framework.WithRecursion())
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
 		srv.CutAll()
 		time.Sleep(5 * time.Second)
 		_, err := tree.Next(t.Context())
@@ -73,7 +74,7 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 		tree.Close()
 		w.Close()
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -83,13 +84,13 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 func TestRefusedRecursiveWatchLeavesNothingOfTheOneBefore(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		node := mustWatch(t, c, "/n")
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
 		time.AfterFunc(time.Second/2, node.Close)
 		_, err := c.NewWatcher(within(t, 10*time.Second), "/n", framework.WithRecursion())
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -104,13 +105,13 @@ func TestRefusedWatchLeavesNothingOfAStandardOne(t *testing.T) {
 				require.NoError(t, srv.Create("/n", nil))
 				standard, err := watchKinds(c)[kind](t.Context(), "/n")
 				require.NoError(t, err)
-				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
-				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+				srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
+				srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
 				time.AfterFunc(time.Second/2, standard.Stop)
 				_, err = c.NewWatcher(within(t, 10*time.Second), "/n")
 				require.ErrorIs(t, err, zk.ErrNoAuth)
 				synctest.Wait()
-				srv.AssertNoWatches(t)
+				require.Empty(t, srv.Watches())
 			})
 		})
 	}
@@ -122,8 +123,8 @@ func TestRefusedWatchLeavesNothingOfAStandardOne(t *testing.T) {
 // Promise: A recursive watch is set even if another watch at its path was refused.
 func TestRecursiveWatchBehindARefusedOneIsSet(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
 		ctx := within(t, 10*time.Second)
 		var node *framework.Watcher
 		var refused error
@@ -139,6 +140,6 @@ func TestRecursiveWatchBehindARefusedOneIsSet(t *testing.T) {
 		require.Equal(t, toldOfTree, unread(t, tree))
 		tree.Close()
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }

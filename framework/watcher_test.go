@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -21,7 +22,7 @@ import (
 // ZooKeeper 3.9, and with one that has those of 3.8.
 func eachVersion(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
-	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zktest.WithVersion38()}} {
+	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zkinside.With(zkinside.Settings{Version38: true}).(zktest.Option)}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := zktest.Start(t, opts...)
@@ -101,7 +102,7 @@ func TestWatcherHearsOfEveryChange(t *testing.T) {
 		node.Close()
 		tree.Close()
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -112,7 +113,7 @@ func TestWatchEventTellsItsZxidIfTheServerDoes(t *testing.T) {
 		ev, err := w.Next(within(t, time.Second))
 		require.NoError(t, err)
 		if ev.Zxid != 0 {
-			require.Equal(t, srv.Zxid(), ev.Zxid)
+			require.Equal(t, srv.Stats().Zxid, ev.Zxid)
 		}
 		require.Equal(t, t.Name()[len(t.Name())-3:] == "3.9", ev.Zxid != 0)
 	})
@@ -125,7 +126,7 @@ func TestWatchBeginsWithAResetWhenTheWatchIsSet(t *testing.T) {
 			require.NoError(t, err)
 			seen = append(seen, told(ev))
 			if len(seen) == 1 {
-				require.NotEmpty(t, srv.WatchesOn("/n"), "a change from here on is told")
+				require.NotEmpty(t, srv.Watches(), "a change from here on is told")
 				require.NoError(t, srv.Create("/n", nil))
 			}
 			if len(seen) == 2 {
@@ -134,7 +135,7 @@ func TestWatchBeginsWithAResetWhenTheWatchIsSet(t *testing.T) {
 		}
 		require.Equal(t, []string{"reset /n", "created /n"}, seen)
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -151,7 +152,7 @@ func TestWatchEndsWithItsContextInSilence(t *testing.T) {
 		for range c.Watch(within(t, 5*time.Second), "/n") {
 			t.Error("there is no connection")
 		}
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -163,12 +164,12 @@ func TestErrorsThatEndAWatch(t *testing.T) {
 	}{
 		"bad path":  {"n", 0, zk.ErrInvalidPath},
 		"no rights": {"/n", zktest.ErrNoAuth, zk.ErrNoAuth},
-		"too old":   {"/n", zktest.ErrUnimplemented, &framework.ServerError{Code: -6}},
+		"too old":   {"/n", zkinside.ErrUnimplemented, &framework.ServerError{Code: -6}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				if tc.code != 0 {
-					srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(tc.code)})
+					srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(tc.code)})
 				}
 				for range 2 {
 					n := 0
@@ -191,7 +192,7 @@ func TestErrorsThatEndAWatch(t *testing.T) {
 func TestRefusalAfterAReconnectEndsAWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		w := mustWatch(t, c, "/n")
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.Fail(zkinside.ErrUnimplemented)})
 		srv.CutAll()
 		_, err := w.Next(t.Context())
 		require.ErrorIs(t, err, &framework.ServerError{Code: -6})
@@ -202,11 +203,11 @@ func TestRefusalAfterAReconnectEndsAWatch(t *testing.T) {
 // A server that has too much to do is asked again.
 func TestWatchIsSetWhenTheServerHasTimeAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 3, Do: zktest.Fail(zktest.ErrThrottled)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: 3, Do: zktest.Fail(zkinside.ErrThrottled)})
 		w := mustWatch(t, c, "/n")
 		require.NoError(t, srv.Create("/n", nil))
 		require.Equal(t, []string{"created /n"}, unread(t, w))
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 3, Do: zktest.Fail(zktest.ErrThrottled)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: 3, Do: zktest.Fail(zkinside.ErrThrottled)})
 		srv.CutAll()
 		time.Sleep(5 * time.Second)
 		require.Equal(t, []string{"reset /n"}, unread(t, w))
@@ -231,7 +232,7 @@ func TestClosedClientEndsItsWatches(t *testing.T) {
 		require.ErrorIs(t, err, framework.ErrClosed)
 		_, err = c.NewWatcher(t.Context(), "/n")
 		require.ErrorIs(t, err, framework.ErrClosed)
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -243,7 +244,7 @@ func TestClosedWatcher(t *testing.T) {
 		_, err := w.Next(t.Context())
 		require.ErrorIs(t, err, framework.ErrWatchStopped)
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -262,7 +263,7 @@ func TestAThousandReadersShareOneWatch(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		require.Equal(t, 1, srv.CountRequests(zktest.OpAddWatch))
+		require.Equal(t, 1, srv.CountRequests(zkinside.OpAddWatch))
 		require.Len(t, srv.Watches(), 2, "one, in both tables")
 		require.Equal(t, 1, insider.Of(c).Watches())
 		require.NoError(t, srv.Create("/n", nil))
@@ -272,8 +273,8 @@ func TestAThousandReadersShareOneWatch(t *testing.T) {
 		cancel()
 		all.Wait()
 		synctest.Wait()
-		require.Equal(t, 1, srv.CountRequests(zktest.OpRemoveWatches))
-		srv.AssertNoWatches(t)
+		require.Equal(t, 1, srv.CountRequests(zkinside.OpRemoveWatches))
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -316,14 +317,14 @@ func TestWatchersOfANamespaceHaveItsPaths(t *testing.T) {
 func TestLastZxidIsThatOfTheNewestAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
-		require.Equal(t, srv.Zxid(), c.LastZxid())
+		require.Equal(t, srv.Stats().Zxid, c.LastZxid())
 		require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion))
 		written := c.LastZxid()
-		require.Equal(t, srv.Zxid(), written)
+		require.Equal(t, srv.Stats().Zxid, written)
 		srv.Session(c.SessionID()).Expire()
 		time.Sleep(5 * time.Second)
 		require.GreaterOrEqual(t, c.LastZxid(), written, "also in the next session")
 		require.NoError(t, c.Sync(t.Context(), "/"))
-		require.Equal(t, srv.Zxid(), c.LastZxid())
+		require.Equal(t, srv.Stats().Zxid, c.LastZxid())
 	})
 }

@@ -172,14 +172,14 @@ func (x trial) endContext(s *scene, end func()) (hits func() int) {
 	}
 	time.AfterFunc(30*time.Second, end)
 	at := x.request
-	rule := zktest.Rule{Session: s.client.SessionID(), After: at, Do: x.fault.do}
+	rule := zktest.Rule{Optional: true, Session: s.client.SessionID(), After: at, Do: x.fault.do}
 	injection := s.srv.Inject(rule)
 	if x.fault.later > 0 {
 		rule.After, rule.Do = at+x.fault.later, zktest.DelayReply(time.Second)
 		s.srv.Inject(rule)
 	}
 	soon := zktest.Call(func(zktest.Request) { time.AfterFunc(500*time.Millisecond, end) })
-	s.srv.Inject(zktest.Rule{Session: rule.Session, After: rule.After, Do: soon})
+	s.srv.Inject(zktest.Rule{Optional: true, Session: rule.Session, After: rule.After, Do: soon})
 	return injection.Hits
 }
 

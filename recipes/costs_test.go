@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -30,7 +31,7 @@ var costs = map[string]func(s *scene) []cost{
 		acquire := func(ctx context.Context) (err error) { lease, err = mutex(s.client).Acquire(ctx); return err }
 		release := func(ctx context.Context) error { return lease.Release(ctx) }
 		return []cost{
-			{"acquire", acquire, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2}},
+			{"acquire", acquire, []zktest.Op{zktest.OpCreate, zkinside.OpGetChildren2}},
 			{"release", release, []zktest.Op{zktest.OpDelete}},
 		}
 	},
@@ -44,7 +45,7 @@ var costs = map[string]func(s *scene) []cost{
 		}
 		shutdown := func(ctx context.Context) error { return l.Shutdown(ctx) }
 		return []cost{
-			{"lead", lead, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData}},
+			{"lead", lead, []zktest.Op{zktest.OpCreate, zkinside.OpGetChildren2, zktest.OpGetData}},
 			{"shutdown", shutdown, []zktest.Op{zktest.OpDelete}},
 		}
 	},
@@ -88,7 +89,7 @@ var costs = map[string]func(s *scene) []cost{
 		refresh := func(ctx context.Context) error { _, err := n.Refresh(ctx); return err }
 		return []cost{
 			{"start without a node", start, []zktest.Op{zktest.OpGetData, zktest.OpCreate, zktest.OpGetData}},
-			{"close", shut, []zktest.Op{zktest.OpRemoveWatches}},
+			{"close", shut, []zktest.Op{zkinside.OpRemoveWatches}},
 			{"start", start, []zktest.Op{zktest.OpGetData}},
 			{"change", told, []zktest.Op{zktest.OpGetData}},
 			{"get", get, nil},
@@ -152,7 +153,7 @@ func TestCosts(t *testing.T) {
 					synctest.Wait()
 					var ops []zktest.Op
 					for _, r := range s.srv.Requests() {
-						if r.Op != zktest.OpPing {
+						if r.Op != zkinside.OpPing {
 							ops = append(ops, r.Op)
 						}
 					}

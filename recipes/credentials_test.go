@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/leader"
@@ -42,7 +43,7 @@ func TestRefusedCredentialsEndAllButCopies(t *testing.T) {
 		require.NoError(t, tree.WaitSynced(ctx))
 		require.NoError(t, value.WaitSynced(ctx))
 
-		refusal := s.srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		refusal := s.srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: -1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		s.srv.Session(c.SessionID()).Expire()
 		time.Sleep(10 * time.Minute)
 		_, err = atomic.NewLong(c, "/long").Add(ctx, 1)
@@ -54,7 +55,7 @@ func TestRefusedCredentialsEndAllButCopies(t *testing.T) {
 		require.ErrorIs(t, node.Err(), zk.ErrAuthFailed)
 		require.ErrorIs(t, latch.Err(), zk.ErrAuthFailed)
 		require.NoError(t, value.Err())
-		require.NoError(t, tree.WaitFor(ctx, s.srv.Zxid()))
+		require.NoError(t, tree.WaitFor(ctx, s.srv.Stats().Zxid))
 		_, there := tree.Get("/tree/new")
 		require.True(t, there)
 		for _, end := range []func() error{tree.Close, value.Close, func() error { return node.Shutdown(ctx) }, func() error { return latch.Shutdown(ctx) }} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/leader"
@@ -58,7 +59,7 @@ func newHome(t *testing.T, w *recipetest.World) *home {
 // answers has the server answer all requests that the subject needs, from now on
 // or until the rule is removed.
 func (h *home) answers(op zktest.Op, do zktest.Action) *zktest.Injection {
-	return h.Fake.Inject(zktest.Rule{Op: op, Session: h.client.SessionID(), Times: -1, Do: do})
+	return h.Fake.Inject(zktest.Rule{Optional: true, Op: op, Session: h.client.SessionID(), Times: -1, Do: do})
 }
 
 // instance is what a registration registers.
@@ -66,7 +67,7 @@ var instance = discovery.Instance{Service: "orders", ID: "a", Address: "10.0.0.7
 
 var subjects = map[string]subject{
 	"Cache": {
-		closed: cache.ErrClosed, asks: zktest.OpAddWatch, outlasts: true,
+		closed: cache.ErrClosed, asks: zkinside.OpAddWatch, outlasts: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			c, err := cache.New(h.client, "/")
 			if err != nil {
@@ -109,7 +110,7 @@ var subjects = map[string]subject{
 		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Delete("/g/m")) },
 	},
 	"view of a group": {
-		asks: zktest.OpAddWatch, outlasts: true, isLoop: true,
+		asks: zkinside.OpAddWatch, outlasts: true, isLoop: true,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			ctx, cancel := context.WithCancel(h.Patience(t))
 			done, began := make(chan struct{}), make(chan struct{}, 1)
@@ -152,7 +153,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"Directory": {
-		closed: discovery.ErrClosed, asks: zktest.OpAddWatch, outlasts: true,
+		closed: discovery.ErrClosed, asks: zkinside.OpAddWatch, outlasts: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			h.Fake.Create("/services/orders/a", []byte("{}"))
 			d, err := discovery.NewDirectory(h.client, "/services", discovery.CuratorCodec(), "orders")

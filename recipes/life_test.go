@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -96,13 +97,13 @@ func requireNothingLeft(t *testing.T, h *home) {
 	t.Helper()
 	time.Sleep(time.Second)
 	synctest.Wait()
-	s := h.Fake.Session(h.client.SessionID())
-	require.Empty(t, s.Watches())
-	require.Empty(t, s.Ephemerals())
+	s := zkinside.Of(h.Fake)
+	require.Zero(t, s.Watches(h.client.SessionID()))
+	require.Empty(t, s.Ephemerals(h.client.SessionID()))
 }
 
 // lasting is an answer of a server in trouble.
-var lasting = zktest.Fail(zktest.ErrSystem)
+var lasting = zktest.Fail(zkinside.ErrSystem)
 
 func TestNothingStartsOnAClosedClient(t *testing.T) {
 	eachSubject(t, func(t *testing.T, h *home, s subject) {
@@ -279,7 +280,7 @@ func TestWaitThatGivesUpNamesTheTrouble(t *testing.T) {
 				require.ErrorIs(t, err, context.Canceled)
 				require.ErrorIs(t, err, errMine)
 				code, _ := framework.ServerCode(err)
-				require.EqualValues(t, zktest.ErrSystem, code, "%v", err)
+				require.EqualValues(t, zkinside.ErrSystem, code, "%v", err)
 				if early {
 					require.LessOrEqual(t, time.Since(begun), time.Second/2)
 				}

@@ -423,7 +423,7 @@ var everyOperation = []operation{
 		if err := c.WaitSynced(ctx); err != nil {
 			return err
 		}
-		return c.WaitFor(ctx, s.srv.Zxid())
+		return c.WaitFor(ctx, s.srv.Stats().Zxid)
 	})},
 	{"cache, read", onTree(func(ctx context.Context, s *scene) error { _, err := cache.Read(ctx, s.client, "/tree"); return err })},
 	{"cache, wait for what does not come", cached(func(ctx context.Context, c *cache.Cache) error { return c.WaitFor(ctx, 1_000_000) })},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -190,7 +191,7 @@ func TestForeignHolder(t *testing.T) {
 		stock := s.service("stock")
 		const node = "/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000"
 		require.NoError(s, s.srv.Create(node, []byte("10.0.0.3")))
-		require.NoError(s, s.srv.SetSequence("/locks/sku-42", 1))
+		require.NoError(s, zkinside.Of(s.srv).SetSequence("/locks/sku-42", 1))
 		waiting := s.inBackground(s.request(stock, "GET /stock"), stock.mutex().Acquire)
 		time.Sleep(1500 * time.Millisecond)
 		require.NoError(s, s.srv.Delete(node))

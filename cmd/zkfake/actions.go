@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -40,7 +41,15 @@ func (c *control) restart(r *http.Request) (any, error) {
 	if err := onlyParameters(r, "member"); err != nil {
 		return nil, err
 	}
-	return nil, c.servers.ens.Restart()
+	for _, srv := range c.servers.all {
+		_ = srv.Stop() // it cannot fail
+	}
+	for _, srv := range c.servers.all {
+		if err := srv.Restart(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // partition cuts the named members off from the other members. Clients still reach all
@@ -80,12 +89,12 @@ func (c *control) heal(r *http.Request) (any, error) {
 
 // sessionActions are the actions on a session, by the last part of the URL. An action
 // returns false if it has nothing to act on.
-var sessionActions = map[string]func(*zktest.Session) bool{
-	"expire":    (*zktest.Session).Expire,
-	"cut":       (*zktest.Session).Cut,
-	"blackhole": (*zktest.Session).Blackhole,
-	"pause":     (*zktest.Session).Pause,
-	"resume":    (*zktest.Session).Resume,
+var sessionActions = map[string]func(s *servers, session int64) bool{
+	"expire":    func(s *servers, session int64) bool { return s.handle(session).Expire() },
+	"cut":       func(s *servers, session int64) bool { return s.handle(session).Cut() },
+	"blackhole": func(s *servers, session int64) bool { return s.handle(session).Blackhole() },
+	"pause":     func(s *servers, session int64) bool { return zkinside.Of(s.all[0]).PauseSession(session) },
+	"resume":    func(s *servers, session int64) bool { return zkinside.Of(s.all[0]).ResumeSession(session) },
 }
 
 // refusals are the reasons why an action on a session has nothing to act on.
@@ -97,7 +106,7 @@ var refusals = map[string]string{
 	"resume":    "it is not paused",
 }
 
-func (c *control) onSession(name string, action func(*zktest.Session) bool) answer {
+func (c *control) onSession(name string, action func(*servers, int64) bool) answer {
 	return func(r *http.Request) (any, error) {
 		if err := onlyParameters(r); err != nil {
 			return nil, err
@@ -109,7 +118,7 @@ func (c *control) onSession(name string, action func(*zktest.Session) bool) answ
 		if _, ok := c.servers.session(id); !ok {
 			return nil, notFound("no session %s", hex(id))
 		}
-		if !action(c.servers.handle(id)) {
+		if !action(c.servers, id) {
 			return nil, conflict("session %s: %s", hex(id), refusals[name])
 		}
 		return nil, nil

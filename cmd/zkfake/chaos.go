@@ -1,39 +1,20 @@
 package main
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// disruption makes a disruption that lasts for at most d.
-type disruption func(d time.Duration) zktest.Disruption
+// disruptions are the words of do=, which are kinds of zktest.Disruption.
+var disruptions = []string{"blackhole", "cut", "expire", "pause", "pause_session", "refuse", "replace", "stop"}
 
-// disruptions are the disruptions of /chaos, by the words of do=.
-var disruptions = map[string]disruption{
-	"expire":        over(zktest.ExpireSession()),
-	"cut":           over(zktest.CutSession()),
-	"replace":       over(zktest.ReplaceSession()),
-	"pause_session": zktest.PauseSessionFor,
-	"stop":          zktest.StopFor,
-	"pause":         zktest.PauseFor,
-	"blackhole":     zktest.BlackholeFor,
-	"refuse":        zktest.RefuseFor,
-}
-
-// ensembleDisruptions are the disruptions that need an ensemble.
-var ensembleDisruptions = map[string]disruption{
-	"partition": zktest.PartitionFor,
-	"lag":       func(d time.Duration) zktest.Disruption { return zktest.LagFor(d, d) },
-	"resign":    over(zktest.ResignLeader()),
-}
-
-// over is a disruption that is over at once.
-func over(d zktest.Disruption) disruption { return func(time.Duration) zktest.Disruption { return d } }
+// ensembleDisruptions are the words that need an ensemble.
+var ensembleDisruptions = []string{"lag", "partition", "resign"}
 
 func (c *control) beginChaos(r *http.Request) (any, error) {
 	if err := onlyParameters(r, "seed", "every", "atmost", "do", "lose", "loseanswer", "latency"); err != nil {
@@ -44,9 +25,9 @@ func (c *control) beginChaos(r *http.Request) (any, error) {
 		Seed:    n.seed(),
 		Latency: n.duration("latency", time.Millisecond),
 		Every:   n.duration("every", 2*time.Second),
-		Faults: []zktest.FaultRate{
-			{Chance: n.chance("lose"), Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: n.chance("loseanswer"), Rule: zktest.Rule{Do: zktest.DropReply()}},
+		Faults: []zktest.Rule{
+			{Chance: n.chance("lose"), Do: zktest.DropRequest()},
+			{Chance: n.chance("loseanswer"), Do: zktest.DropReply()},
 		},
 	}
 	atMost := n.duration("atmost", time.Second)
@@ -57,8 +38,8 @@ func (c *control) beginChaos(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range do {
-		plan.Disruptions = append(plan.Disruptions, d(atMost))
+	for _, kind := range do {
+		plan.Disruptions = append(plan.Disruptions, zktest.Disruption{Kind: kind, For: atMost, Lag: atMost})
 	}
 	if c.chaos {
 		return nil, conflict("random faults are at work already: DELETE /chaos ends them")
@@ -70,29 +51,27 @@ func (c *control) beginChaos(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// disruptions returns the disruptions named in a comma-separated list. An empty list
-// means all disruptions; "none" means none.
-func (c *control) disruptions(names string) ([]disruption, error) {
-	known := maps.Clone(disruptions)
+// disruptions returns the kinds of disruptions named in a comma-separated list. An empty
+// list means all kinds; "none" means none.
+func (c *control) disruptions(names string) ([]string, error) {
+	known := disruptions
 	if c.servers.ens != nil {
-		maps.Copy(known, ensembleDisruptions)
+		known = slices.Sorted(slices.Values(slices.Concat(disruptions, ensembleDisruptions)))
 	}
 	switch names {
 	case "none":
 		return nil, nil
 	case "":
-		names = strings.Join(slices.Sorted(maps.Keys(known)), ",")
+		return known, nil
 	}
-	var do []disruption
-	for name := range strings.SplitSeq(names, ",") {
-		d, ok := known[name]
+	do := strings.Split(names, ",")
+	for _, name := range do {
 		switch {
-		case ok:
-			do = append(do, d)
-		case ensembleDisruptions[name] != nil:
+		case slices.Contains(known, name):
+		case slices.Contains(ensembleDisruptions, name):
 			return nil, badRequest("do=%s: needs an ensemble (-members)", name)
 		default:
-			return nil, badRequest("do=%s: one of %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ","))
+			return nil, badRequest("do=%s: one of %s", name, strings.Join(known, ","))
 		}
 	}
 	return do, nil
@@ -117,8 +96,8 @@ func (c *control) chaosLog(r *http.Request) (any, error) {
 		return nil, err
 	}
 	bodies := []eventBody{}
-	for _, e := range c.servers.events() {
-		bodies = append(bodies, eventBody{e.Time.UTC(), e.What})
+	for at, what := range zkinside.Of(c.servers.all[0]).Events {
+		bodies = append(bodies, eventBody{at.UTC(), what})
 	}
 	return bodies, nil
 }

@@ -24,7 +24,7 @@ type statusBody struct {
 type memberBody struct {
 	Member      int    `json:"member"`
 	Address     string `json:"address"`
-	Mode        string `json:"mode"` // what zktest.Server.Mode returns
+	Mode        string `json:"mode"` // see zktest.Stats
 	Connections int    `json:"connections"`
 	Zxid        string `json:"zxid"`
 }
@@ -93,8 +93,10 @@ func (c *control) status(r *http.Request) (any, error) {
 		Nodes: len(s.newest().Tree()), Requests: total, Zxid: hex(s.lastZxid()),
 	}
 	for i, srv := range s.all {
+		stats := srv.Stats()
 		body.Members = append(body.Members, memberBody{
-			Member: i + 1, Address: srv.Addr(), Mode: srv.Mode(), Connections: srv.Connections(), Zxid: hex(srv.Zxid()),
+			Member: i + 1, Address: srv.Addr(),
+			Mode: stats.Mode, Connections: stats.Connections, Zxid: hex(stats.Zxid),
 		})
 	}
 	return body, nil

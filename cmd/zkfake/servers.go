@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -69,7 +70,7 @@ func (s *servers) newest() *zktest.Server {
 	}
 	newest := s.all[0]
 	for _, srv := range s.all {
-		if srv.Zxid() > newest.Zxid() {
+		if srv.Stats().Zxid > newest.Stats().Zxid {
 			newest = srv
 		}
 	}
@@ -115,24 +116,21 @@ func (s *servers) watches() []zktest.Watch {
 
 func (s *servers) connections() (n int) {
 	for _, srv := range s.all {
-		n += srv.Connections()
+		n += srv.Stats().Connections
 	}
 	return n
 }
 
 func (s *servers) lastZxid() (zxid int64) {
 	for _, srv := range s.all {
-		zxid = max(zxid, srv.Zxid())
+		zxid = max(zxid, srv.Stats().Zxid)
 	}
 	return zxid
 }
 
 // log returns the last requests, the oldest first.
 func (s *servers) log() []zktest.Request {
-	if s.ens != nil {
-		return s.ens.Requests()
-	}
-	return s.all[0].Requests()
+	return zkinside.Of(s.all[0]).AllRequests().([]zktest.Request)
 }
 
 // handle returns the zktest.Session for actions on a session.
@@ -144,24 +142,8 @@ func (s *servers) handle(session int64) *zktest.Session {
 }
 
 func (s *servers) startFaults(plan zktest.ChaosPlan) error {
-	if s.ens != nil {
-		return s.ens.StartFaults(plan)
-	}
-	return s.all[0].StartFaults(plan)
+	return zkinside.Of(s.all[0]).StartFaults(plan)
 }
 
-func (s *servers) stopFaults() {
-	if s.ens != nil {
-		s.ens.StopFaults()
-		return
-	}
-	s.all[0].StopFaults()
-}
-
-// events returns what the random faults have done.
-func (s *servers) events() []zktest.Event {
-	if s.ens != nil {
-		return s.ens.Events()
-	}
-	return s.all[0].Events()
-}
+// stopFaults stops the random faults at all members.
+func (s *servers) stopFaults() { s.all[0].StopFaults() }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -101,13 +102,11 @@ func checkLoopback(addr string) error {
 func (s settings) options() []zktest.Option {
 	opts := []zktest.Option{
 		zktest.WithTCP(s.listen),
-		zktest.WithRequestLog(s.remembered()),
 		zktest.WithSessionTimeouts(s.minSession, s.maxSession),
-		zktest.WithContainerCheckInterval(s.containerCheck),
-		zktest.WithTick(s.tick),
-	}
-	if s.version == "3.8.0" {
-		opts = append(opts, zktest.WithVersion38())
+		zkinside.With(zkinside.Settings{
+			RequestLog: s.remembered(), ContainerCheckInterval: s.containerCheck,
+			Tick: s.tick, Version38: s.version == "3.8.0",
+		}).(zktest.Option),
 	}
 	if s.saslUser != "" {
 		opts = append(opts, zktest.WithSASLUser(s.saslUser, s.saslPassword))
@@ -119,7 +118,7 @@ func (s settings) options() []zktest.Option {
 // caller reads these requests, and the program may run for a long time.
 func (s settings) remembered() int {
 	if s.control == "" {
-		return 0
+		return -1
 	}
 	return 10_000
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -214,7 +215,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 // The password is read for each connection, and no output has it.
 func TestSASLPasswordIsReadAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		s := newStand(t, zktest.WithSASLUser("joe", "open sesame "), zktest.WithRequiredSASL())
+		s := newStand(t, zktest.WithSASLUser("joe", "open sesame "), zkinside.With(zkinside.Settings{RequiredSASL: true}).(zktest.Option))
 		password := filepath.Join(t.TempDir(), "password")
 		write := func(text string) { require.NoError(t, os.WriteFile(password, []byte(text), 0o600)) }
 		for text, want := range map[string]bool{

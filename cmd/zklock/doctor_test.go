@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/hostname"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -113,7 +114,7 @@ func TestDoctorMissesTheChroot(t *testing.T) {
 func TestDoctorComparesClocks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		offset := 90 * time.Second
-		s := newStand(t, zktest.WithWallClock(func() time.Time { return time.Now().Add(offset) }))
+		s := newStand(t, zkinside.With(zkinside.Settings{WallClock: func() time.Time { return time.Now().Add(offset) }}).(zktest.Option))
 		got := s.zklock(t, "doctor")
 		require.Equal(t, unwell, got.status)
 		require.Contains(t, got.out, "the server is 1m30s ahead, give or take 1ms")

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -110,7 +111,7 @@ func TestFreeNeverDeletesAnotherIncarnation(t *testing.T) {
 			}
 			seen := 0
 			s.Inject(zktest.Rule{Times: -1, Do: zktest.Call(func(r zktest.Request) {
-				if r.Op != zktest.OpCloseSession && r.Session != c.SessionID() && r.Session != other.SessionID() {
+				if r.Op != zkinside.OpCloseSession && r.Session != c.SessionID() && r.Session != other.SessionID() {
 					if seen++; seen == number {
 						replace()
 					}
@@ -168,7 +169,7 @@ func TestFreeAtTheEndOfTheNumbers(t *testing.T) {
 		s := newStand(t)
 		c := s.client(t)
 		member := node(t, c, "/up/web-1", "10.0.0.7:80")
-		require.NoError(t, s.SetSequence("/up", math.MaxInt32))
+		require.NoError(t, zkinside.Of(s).SetSequence("/up", math.MaxInt32))
 		got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
 		require.Equal(t, result{
 			refused, "", "zklock: /up/web-1: the server cannot identify the node: nothing was deleted\n",
@@ -266,7 +267,7 @@ func TestRevokeOfANodeWhoseEndIsNotTold(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
 		held := node(t, s.client(t), "/rw/"+guid(1)+"__READ__", identity("orders", 1))
-		s.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
+		s.Inject(zktest.Rule{Op: zkinside.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
 		s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: held, Do: zktest.Call(func(zktest.Request) {
 			s.CutAll()
 			require.NoError(t, s.Delete(held))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
@@ -41,7 +42,7 @@ func TestALossStopsTheProcessesBeforeOthersHoldTheLock(t *testing.T) {
 				close(granted)
 			}()
 			require.NoError(t, srv.WaitChildren(t.Context(), "/l", 2))
-			require.True(t, srv.Session(srv.Queue("/l")[0].Stat.EphemeralOwner).Pause())
+			require.True(t, zkinside.Of(srv).PauseSession(srv.Queue("/l")[0].Stat.EphemeralOwner))
 			require.Equal(t, "TERM", l.line(), "TERM comes first")
 			dead, ok := <-granted
 			require.True(t, ok)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
@@ -90,7 +91,7 @@ func TestLossOfTheLockStopsTheCommandBeforeOthersHoldIt(t *testing.T) {
 				}
 			}()
 			synctest.Wait()
-			require.True(t, s.Session(s.first(t, "/l").Stat.EphemeralOwner).Pause())
+			require.True(t, zkinside.Of(s).PauseSession(s.first(t, "/l").Stat.EphemeralOwner))
 			require.Equal(t, "TERM", <-p.got, name)
 			termed := time.Now()
 			require.Equal(t, "KILL", <-p.got)
@@ -261,7 +262,7 @@ func TestALossThatTheServerKnowsOfIsTheStatus(t *testing.T) {
 // the status is the command's, and a line says that no server has confirmed it.
 func TestAnOutageAtTheEndIsNoLoss(t *testing.T) {
 	for _, cut := range []func(s *stand){
-		func(s *stand) { s.Session(s.Queue("/l")[0].Stat.EphemeralOwner).Pause() },
+		func(s *stand) { zkinside.Of(s).PauseSession(s.Queue("/l")[0].Stat.EphemeralOwner) },
 		func(s *stand) { s.RefuseConnections(true); s.CutAll() },
 	} {
 		inBubble(t, func(t *testing.T) {

@@ -166,7 +166,7 @@ func TestNextAttemptHasTheLock(t *testing.T) {
 		require.Less(t, time.Since(begun), 5*time.Minute)
 		require.EqualValues(t, 2, issuer.count())
 		require.EqualValues(t, 2, serial(t, cfg, "example.com"))
-		srv.AssertNoNodes(t, root+"/locks/"+certLock)
+		require.Empty(t, srv.Children(root+"/locks/"+certLock))
 	})
 }
 

@@ -70,7 +70,7 @@ func TestOneHasALock(t *testing.T) {
 				others[2] = nil
 			}
 		}
-		srv.AssertNoNodes(t, root+"/locks/name")
+		require.Empty(t, srv.Children(root+"/locks/name"))
 	})
 }
 
@@ -187,7 +187,7 @@ func TestLostLockIsTakenAgainForTheNextAttempt(t *testing.T) {
 		require.False(t, ok)
 		require.NoError(t, a.Store(ctx, certKey, []byte("a")))
 		require.NoError(t, a.Unlock(ctx, certLock))
-		srv.AssertNoNodes(t, root+"/locks/"+certLock)
+		require.Empty(t, srv.Children(root+"/locks/"+certLock))
 	})
 }
 
@@ -206,7 +206,7 @@ func TestUnlockWhileALostLockIsTakenAgain(t *testing.T) {
 		require.ErrorIs(t, a.Unlock(ctx, certLock), certstore.ErrLockLost)
 		require.NoError(t, b.Unlock(ctx, certLock))
 		require.ErrorContains(t, <-renewed, "does not hold the lock")
-		srv.AssertNoNodes(t, root+"/locks/"+certLock)
+		require.Empty(t, srv.Children(root+"/locks/"+certLock))
 	})
 }
 

@@ -220,7 +220,7 @@ func TestWritesWhoseConnectionEnds(t *testing.T) {
 			t.Run(fmt.Sprint(name, after), func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
 					ctx := bounded(t)
-					injected := srv.Inject(zktest.Rule{Session: a.client.SessionID(), After: after, Do: fault})
+					injected := srv.Inject(zktest.Rule{Optional: true, Session: a.client.SessionID(), After: after, Do: fault})
 					require.NoError(t, a.Store(ctx, "a/b", []byte("1")))
 					require.NoError(t, a.Store(ctx, "a/b", []byte("2")))
 					require.NoError(t, a.Store(ctx, "a/c/d", []byte("3")))

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	zookeeper "github.com/gocurator/curator/contrib/kratos"
+
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 // old is a process with kratos's own registry, as far as its requests go.
@@ -138,7 +140,7 @@ func TestFolderStays(t *testing.T) {
 		p := w.process(t)
 		require.NoError(t, p.Register(w.Patience(t), replica("a")))
 		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
-		require.Zero(t, w.Fake.ReapContainers())
+		require.Zero(t, zkinside.Of(w.Fake).ReapContainers())
 		time.Sleep(time.Hour)
 		_, there := w.Fake.Node(folder)
 		require.True(t, there)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/locks"
@@ -265,7 +266,7 @@ func TestCaches(t *testing.T) {
 // endedCache returns a cache of /rates that has ended by itself.
 func endedCache(t *testing.T, srv *zktest.Server, c *framework.Client) *cache.Cache {
 	t.Helper()
-	srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/rates", Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+	srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Path: "/rates", Times: -1, Do: zktest.Fail(zkinside.ErrUnimplemented)})
 	rates, err := cache.New(c, "/rates")
 	require.NoError(t, err)
 	<-rates.Done()

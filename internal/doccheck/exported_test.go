@@ -13,7 +13,7 @@ import (
 // mostExported is how many names all public packages may export together. Every
 // name is something that each reader has to learn, so raise the number only on
 // purpose, and lower it after a cut.
-const mostExported = 958
+const mostExported = 875
 
 func TestPackagesExportNoMoreNamesThanTheyMay(t *testing.T) {
 	exported := code(t).Exported()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -15,19 +16,23 @@ var randomName = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9
 func canonical(text string) string { return randomName.ReplaceAllString(text, "*") }
 
 // describe names a message.
-func describe(who string, m *zktest.Message) string {
-	path := canonical(m.Request.Path)
+func describe(who string, m *zkinside.Message) string {
+	request := requestOf(m)
+	path := canonical(request.Path)
 	switch {
 	case m.Event != "":
 		return fmt.Sprintf("%s receives %s %s", who, m.Event, path)
-	case m.Answer && m.Request.Err != 0:
-		return fmt.Sprintf("%s has its answer to %v %s: %v", who, m.Request.Op, path, m.Request.Err)
+	case m.Answer && request.Err != 0:
+		return fmt.Sprintf("%s has its answer to %v %s: %v", who, request.Op, path, request.Err)
 	case m.Answer:
-		return fmt.Sprintf("%s has its answer to %v %s", who, m.Request.Op, path)
+		return fmt.Sprintf("%s has its answer to %v %s", who, request.Op, path)
 	default:
-		return fmt.Sprintf("%s's %v %s arrives", who, m.Request.Op, path)
+		return fmt.Sprintf("%s's %v %s arrives", who, request.Op, path)
 	}
 }
 
+// requestOf returns the request that a message is, or is about.
+func requestOf(m *zkinside.Message) zktest.Request { return m.Request.(zktest.Request) }
+
 // isRequest reports whether a message goes to a server.
-func isRequest(m *zktest.Message) bool { return !m.Answer && m.Event == "" }
+func isRequest(m *zkinside.Message) bool { return !m.Answer && m.Event == "" }

@@ -56,7 +56,7 @@ func (a *Actor) GiveUpSession() {
 // that session.
 func (a *Actor) ReplaceSession() {
 	a.disturb()
-	a.world.handle(a).Replace()
+	a.world.inside().ReplaceSession(a.session())
 }
 
 // Meets makes the next request of that kind run into the fault in the natural course.

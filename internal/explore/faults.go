@@ -3,6 +3,8 @@ package explore
 import (
 	"fmt"
 	"time"
+
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 // faults are the temporary faults of the servers.
@@ -66,7 +68,7 @@ func (w *World) memberMoves() []move {
 		}
 	}
 	moves := []move{
-		{text: "the leader resigns", do: all(func() { leader.Resign() })},
+		{text: "the leader resigns", do: all(func() { zkinside.Of(leader).Resign() })},
 		{text: "the leader is cut off from the others", do: all(func() {
 			w.during(shortWait, func() { w.ensemble.Partition(leader) }, w.ensemble.Heal)
 		})},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -95,7 +96,7 @@ func (w *World) faultsOf(i *item) []move {
 		return move{text: text + ": " + i.text, do: func() {
 			i.actor.disturb()
 			w.queue.take(i)
-			_ = i.message.Deliver(a)
+			i.message.Deliver(a)
 		}}
 	}
 	moves := []move{
@@ -103,19 +104,20 @@ func (w *World) faultsOf(i *item) []move {
 		with("its answer is lost", zktest.DropReply()),
 		with("into a black hole", zktest.Blackhole()),
 	}
-	if i.message.Request.Op != zktest.OpConnect {
+	if requestOf(i.message).Op != zktest.OpConnect {
 		// No correct server silently gives a client another session. So "untold" in a
 		// story means that ZooKeeper itself may not be able to behave so.
-		session := w.handle(i.actor)
-		replace := zktest.Call(func(zktest.Request) { session.Replace() })
+		session := i.actor.session()
+		replace := zktest.Call(func(zktest.Request) { w.inside().ReplaceSession(session) })
 		moves = append(moves,
-			with("late, and its client has another session, untold", zktest.All(replace, zktest.HoldRequest(shortWait/2))),
+			with("late, and its client has another session, untold",
+				zktest.All(replace, zkinside.HoldRequest(shortWait/2).(zktest.Action))),
 			with("its answer is lost, and its client has another session, untold", zktest.All(replace, zktest.DropReply())))
 	}
 	// If a server does not remove a watch, the watch stays, and the client cannot help
 	// that.
-	if op := i.message.Request.Op; op != zktest.OpConnect && op != removeWatches {
-		moves = append(moves, with("throttled", zktest.Fail(zktest.ErrThrottled)))
+	if op := requestOf(i.message).Op; op != zktest.OpConnect && op != removeWatches {
+		moves = append(moves, with("throttled", zktest.Fail(zkinside.ErrThrottled)))
 	}
 	return moves
 }
@@ -166,9 +168,9 @@ func (w *World) arrive(i *item) {
 	w.queue.take(i)
 	if i.message != nil && isRequest(i.message) { // its place among the requests of other actors counts
 		w.remember(i.text)
-		if fault, meets := i.actor.meet(i.message.Request.Op); meets {
+		if fault, meets := i.actor.meet(requestOf(i.message).Op); meets {
 			i.actor.disturb()
-			_ = i.message.Deliver(fault)
+			i.message.Deliver(fault)
 			return
 		}
 		i.arrive()
@@ -187,6 +189,14 @@ func (w *World) handle(a *Actor) *zktest.Session {
 		return w.ensemble.Session(a.session())
 	}
 	return w.server.Session(a.session())
+}
+
+// inside returns what the servers do for this module alone.
+func (w *World) inside() zkinside.Servers {
+	if w.ensemble != nil {
+		return zkinside.Of(w.ensemble)
+	}
+	return zkinside.Of(w.server)
 }
 
 // remember adds an event at the servers, with its time, to the state.

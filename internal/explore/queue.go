@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 // item is an event under way: a message, or an actor that pauses.
 type item struct {
 	actor   *Actor
-	message *zktest.Message // nil for a pause
+	message *zkinside.Message // nil for a pause
 	text    string
 	lane    lane
 	seq     int // its number among all items, and so in its lane

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -79,7 +80,7 @@ func (w *World) play(s Scenario) {
 // open starts the servers and connects the clients. The search begins after
 // that.
 func (w *World) open() error {
-	scheduler := zktest.WithScheduler(w.schedule)
+	scheduler := zkinside.With(zkinside.Settings{Schedule: w.schedule}).(zktest.Option)
 	if w.members > 1 {
 		ens, err := zktest.RunEnsemble(w.members, scheduler)
 		if err != nil {
@@ -99,7 +100,7 @@ func (w *World) open() error {
 		}
 	}
 	for path, next := range w.numbers {
-		if err := w.ahead().SetSequence(path, next); err != nil {
+		if err := zkinside.Of(w.ahead()).SetSequence(path, next); err != nil {
 			return err
 		}
 	}
@@ -145,15 +146,15 @@ func (w *World) address(i int) string {
 }
 
 // zktest calls schedule for each message.
-func (w *World) schedule(m *zktest.Message) {
-	i := slices.IndexFunc(w.actors, func(a *Actor) bool { return a.host == m.Host })
-	if i < 0 || m.Request.Op == zktest.OpPing {
-		_ = m.Deliver()
+func (w *World) schedule(m *zkinside.Message) {
+	i := slices.IndexFunc(w.actors, func(a *Actor) bool { return any(a.host) == m.Host })
+	if i < 0 || requestOf(m).Op == zkinside.OpPing {
+		m.Deliver(nil)
 		return
 	}
 	a := w.actors[i]
 	w.queue.add(&item{
-		actor: a, message: m, text: describe(a.name, m), arrive: func() { _ = m.Deliver() },
+		actor: a, message: m, text: describe(a.name, m), arrive: func() { m.Deliver(nil) },
 		lane: lane{a, m.Member, m.Conn, !isRequest(m)},
 	})
 }
@@ -304,7 +305,7 @@ func (w *World) tree() Tree {
 
 // ahead returns the server with the newest transaction.
 func (w *World) ahead() *zktest.Server {
-	return slices.MaxFunc(w.servers(), func(a, b *zktest.Server) int { return cmp.Compare(a.Zxid(), b.Zxid()) })
+	return slices.MaxFunc(w.servers(), func(a, b *zktest.Server) int { return cmp.Compare(a.Stats().Zxid, b.Stats().Zxid) })
 }
 
 // servers returns the server, or all members of the ensemble.

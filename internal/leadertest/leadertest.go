@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -43,9 +44,8 @@ var behind = map[string]func(l *LostReply){
 				require.NoError(l.t, m.Restart())
 			}
 		}
-		var err error
-		l.Front, err = l.Ens.WaitLeader(l.t.Context())
-		require.NoError(l.t, err)
+		require.NoError(l.t, l.Ens.WaitFor(l.t.Context(), func() bool { return l.Ens.Leader() != nil }))
+		l.Front = l.Ens.Leader()
 	},
 }
 
@@ -56,7 +56,7 @@ func AtEach(t *testing.T, prepare func(t *testing.T, c *framework.Client), test 
 	for name, begin := range behind {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := &LostReply{t: t, Ens: zktest.StartEnsemble(t, 3, zktest.WithSyncLimit(80))}
+				l := &LostReply{t: t, Ens: zktest.StartEnsemble(t, 3, zkinside.With(zkinside.Settings{SyncLimit: 80}).(zktest.Option))}
 				var err error
 				l.Client, err = framework.New(l.Ens.ConnectString(),
 					framework.WithDialer(l.Ens.Dialer()), framework.WithSessionTimeout(9*time.Second),
@@ -76,19 +76,19 @@ func AtEach(t *testing.T, prepare func(t *testing.T, c *framework.Client), test 
 // Move brings the client to a member.
 func (l *LostReply) Move(to *zktest.Member) {
 	l.t.Helper()
-	session := l.Ens.Session(l.Client.SessionID())
-	require.True(l.t, session.MoveTo(to))
-	require.NoError(l.t, l.Ens.WaitFor(l.t.Context(), func() bool { return session.Member() == to }))
+	ens, session := zkinside.Of(l.Ens), l.Client.SessionID()
+	require.True(l.t, ens.MoveSession(session, to.ID()))
+	require.NoError(l.t, l.Ens.WaitFor(l.t.Context(), func() bool { return ens.MemberOf(session) == to.ID() }))
 	require.NoError(l.t, l.Client.WaitConnected(l.t.Context()))
 }
 
 // Lose loses the reply to the client's next request of the kind. The client sends its
 // following requests to the leader that is behind.
 func (l *LostReply) Lose(op zktest.Op) {
-	session := l.Ens.Session(l.Client.SessionID())
-	l.Ens.Inject(zktest.Rule{Op: op, Session: session.ID(), Do: zktest.All(
+	session := l.Client.SessionID()
+	l.Ens.Inject(zktest.Rule{Optional: true, Op: op, Session: session, Do: zktest.All(
 		zktest.CallAfter(func(zktest.Request) {
-			session.MoveTo(l.Behind)
+			zkinside.Of(l.Ens).MoveSession(session, l.Behind.ID())
 			l.lost.Store(true)
 		}), zktest.DropReply())})
 }
@@ -108,14 +108,14 @@ func (l *LostReply) Nodes(parent string) []string {
 	l.t.Helper()
 	time.Sleep(20 * time.Second)
 	l.Ens.Heal()
-	require.NoError(l.t, l.Ens.WaitAgreement(l.t.Context()))
+	require.NoError(l.t, zkinside.Of(l.Ens).AwaitAgreement(l.t.Context()))
 	return l.Front.Children(parent)
 }
 
 // Creates returns how many nodes the servers were asked to create. A misled client asks
 // for a second node, and may have removed it by the time of the check.
 func (l *LostReply) Creates() (n int) {
-	for _, r := range l.Ens.Requests() {
+	for _, r := range zkinside.Of(l.Ens).AllRequests().([]zktest.Request) {
 		if r.Op == zktest.OpCreate {
 			n++
 		}

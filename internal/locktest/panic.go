@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -37,7 +38,7 @@ func RecoveredPanic(t *testing.T, use func(t *testing.T, ctx context.Context, c 
 			b.left = n
 			more = b.recovers(func() { require.NoError(t, use(t, w.Patience(t), c)) })
 			time.Sleep(30 * time.Second)
-			require.Empty(t, w.Fake.Session(c.SessionID()).Ephemerals())
+			require.Empty(t, zkinside.Of(w.Fake).Ephemerals(c.SessionID()))
 			for _, user := range []*framework.Client{c, w.Observer} {
 				require.NoError(t, use(t, recipetest.Within(t, time.Hour), user))
 			}

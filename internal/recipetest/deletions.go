@@ -26,7 +26,7 @@ type span struct {
 func (d *Deletions) Delete(srv *zktest.Server, list func() []zktest.Node, remove func([]zktest.Node) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	after := srv.Zxid()
+	after := srv.Stats().Zxid
 	nodes := list()
 	if len(nodes) == 0 || !remove(nodes) {
 		return
@@ -38,7 +38,7 @@ func (d *Deletions) Delete(srv *zktest.Server, list func() []zktest.Node, remove
 	for _, n := range nodes {
 		d.at[n.Stat.Czxid] = now
 	}
-	d.between = append(d.between, span{after: after, upTo: srv.Zxid()})
+	d.between = append(d.between, span{after: after, upTo: srv.Stats().Zxid})
 }
 
 // At returns the time when the operator deleted the node with this czxid.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -25,7 +26,7 @@ var RequestFaults = slices.Concat(ConnectionFaults, []RequestFault{RefusedReques
 
 // RefusedRequest is the fault that the server answers with an error which the
 // client does not retry.
-var RefusedRequest = RequestFault{"refused", false, always(zktest.Fail(zktest.ErrSystem))}
+var RefusedRequest = RequestFault{"refused", false, always(zktest.Fail(zkinside.ErrSystem))}
 
 // ConnectionFaults are the faults among RequestFaults in which no error comes
 // from the server.
@@ -35,7 +36,7 @@ var ConnectionFaults = []RequestFault{
 	{"request lost", false, always(zktest.DropRequest())},
 	{"reply lost", false, always(zktest.DropReply())},
 	{"session replaced", false, func(srv *zktest.Server) zktest.Action {
-		replace := zktest.Call(func(r zktest.Request) { srv.Session(r.Session).Replace() })
+		replace := zktest.Call(func(r zktest.Request) { zkinside.Of(srv).ReplaceSession(r.Session) })
 		return zktest.All(replace, zktest.DropReply())
 	}},
 	{"answered too late", true, always(zktest.DelayReply(time.Minute))},

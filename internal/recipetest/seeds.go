@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 // Seeds are the seeds of a test of random faults. Flags of the test program can choose
@@ -76,15 +76,16 @@ func (s *Seeds) try(t *testing.T, seed int, trial func(t *testing.T, seed uint64
 	trial(t, uint64(seed))
 }
 
-// LogEvents writes the events of a server into the log of a failed test.
-func LogEvents(t testing.TB, events []zktest.Event) {
+// LogEvents writes what a chaos plan has done to a server or an ensemble into the
+// log of a failed test.
+func LogEvents(t testing.TB, servers any) {
 	t.Helper()
 	if !t.Failed() {
 		return
 	}
 	var b strings.Builder
-	for _, e := range events {
-		fmt.Fprintf(&b, "%s %s\n", e.Time.Format(time.RFC3339Nano), e.What)
+	for at, what := range zkinside.Of(servers).Events {
+		fmt.Fprintf(&b, "%s %s\n", at.Format(time.RFC3339Nano), what)
 	}
 	t.Log(b.String())
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -175,7 +176,7 @@ func (w *World) NoWatches(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
 	defer cancel()
-	require.NoError(t, w.Fake.WaitWatches(ctx, 0, 0), "%v", w.Fake.Watches())
+	require.NoError(t, w.Fake.WaitFor(ctx, func() bool { return len(w.Fake.Watches()) == 0 }), "%v", w.Fake.Watches())
 }
 
 // Requests returns the requests of the clients since the log was cleared,
@@ -183,7 +184,7 @@ func (w *World) NoWatches(t *testing.T) {
 func (w *World) Requests() []zktest.Op {
 	var ops []zktest.Op
 	for _, r := range w.Fake.Requests() {
-		if r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+		if r.Op != zkinside.OpPing && r.Op != zktest.OpConnect {
 			ops = append(ops, r.Op)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/testing/zktest"
@@ -35,7 +36,7 @@ var atomicSeeds = recipetest.SeedFlags("atomic", 200)
 func TestHistoriesUnderRandomFaults(t *testing.T) {
 	atomicSeeds.Each(t, func(t *testing.T, seed uint64) {
 		r := &trial{T: t, seed: seed}
-		defer func() { recipetest.LogEvents(t, r.events) }()
+		defer func() { recipetest.LogEvents(t, r.servers) }()
 		synctest.Test(t, func(t *testing.T) { r.run(t) })
 		r.check()
 	})
@@ -51,7 +52,7 @@ const (
 type trial struct {
 	*testing.T
 	seed    uint64
-	events  []zktest.Event
+	servers any // of zktest
 	answers syncatomic.Int64
 
 	long, value, next, dense histories.History
@@ -60,22 +61,20 @@ type trial struct {
 func (r *trial) run(t *testing.T) {
 	chaos := zktest.WithChaos(r.plan())
 	var stop func()
-	var events func() []zktest.Event
 	var connect string
 	var dial framework.DialFunc
 	var opts []framework.Option
 	if r.seed%3 != 0 {
 		srv := zktest.Start(t, chaos)
-		connect, dial, stop, events = srv.Addr(), srv.Dialer(), srv.StopFaults, srv.Events
+		connect, dial, stop, r.servers = srv.Addr(), srv.Dialer(), srv.StopFaults, srv
 	} else {
 		ens := zktest.StartEnsemble(t, 3, chaos)
-		connect, dial, stop, events = ens.ConnectString(), ens.Dialer(), ens.StopFaults, ens.Events
+		connect, dial, stop, r.servers = ens.ConnectString(), ens.Dialer(), ens.Members()[0].StopFaults, ens
 		if r.lags() {
 			ens.Members()[0].Lag(2 * time.Second)
 		}
 	}
 	opts = append(opts, framework.WithDialer(dial), framework.WithSessionTimeout(trialSession))
-	defer func() { r.events = events() }()
 	var all sync.WaitGroup
 	defer all.Wait()
 	for i := range trialClients {
@@ -97,26 +96,26 @@ func (r *trial) lags() bool { return r.seed%6 == 0 }
 
 func (r *trial) plan() zktest.ChaosPlan {
 	const long = 2 * trialSession
-	elections := []zktest.Disruption{zktest.StopFor(long), zktest.PauseFor(long)}
+	elections := []zktest.Disruption{{Kind: "stop", For: long}, {Kind: "pause", For: long}}
 	if r.lags() {
 		elections = nil
 	}
 	return zktest.ChaosPlan{
 		Seed: r.seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayRequest(3 * time.Second)}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.Fail(zktest.ErrSystem)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.01, Do: zktest.DropRequest()},
+			{Chance: 0.02, Do: zktest.DropReply()},
+			{Chance: 0.004, Do: zktest.Blackhole()},
+			{Chance: 0.004, Do: zktest.BlackholeReply()},
+			{Chance: 0.02, Do: zktest.DelayReply(3 * time.Second)},
+			{Chance: 0.02, Do: zktest.DelayRequest(3 * time.Second)},
+			{Chance: 0.01, Do: zktest.Fail(zkinside.ErrSystem)},
 		},
 		Every: 15 * time.Second,
 		Disruptions: append([]zktest.Disruption{
-			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ExpireSession(),
-			zktest.ReapContainers(), zktest.BlackholeFor(long), zktest.RefuseFor(long),
-			zktest.PauseSessionFor(long), zktest.PauseSessionFor(trialSession / 2),
+			{Kind: "cut"}, {Kind: "cut"}, {Kind: "replace"}, {Kind: "expire"},
+			{Kind: "reap"}, {Kind: "blackhole", For: long}, {Kind: "refuse", For: long},
+			{Kind: "pause_session", For: long}, {Kind: "pause_session", For: trialSession / 2},
 		}, elections...),
 	}
 }

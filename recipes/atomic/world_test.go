@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -39,7 +40,7 @@ func (w *world) dataOf(t *testing.T, path string) []byte {
 // requests returns the requests of a session, without pings and handshakes.
 func (w *world) requests(session int64) (ops []zktest.Op) {
 	for _, r := range w.Fake.Requests() {
-		if r.Session == session && r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+		if r.Session == session && r.Op != zkinside.OpPing && r.Op != zktest.OpConnect {
 			ops = append(ops, r.Op)
 		}
 	}

@@ -28,7 +28,7 @@ func waitLater(ctx context.Context, b *barriers.Barrier) (done chan error) {
 func (w *world) waitWatches(t *testing.T, n int) {
 	t.Helper()
 	if w.Fake != nil {
-		require.NoError(t, w.Fake.WaitWatches(w.Patience(t), 0, n))
+		require.NoError(t, w.Fake.WaitFor(w.Patience(t), func() bool { return len(w.Fake.Watches()) == n }))
 		return
 	}
 	require.Eventually(t, func() bool { return w.Watches() == n }, time.Minute, 10*time.Millisecond)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -137,13 +138,13 @@ func TestMemberWhoseCreateIsAppliedLateIsOne(t *testing.T) {
 		session := client.SessionID()
 		w.Fake.Inject(zktest.Rule{
 			Op: zktest.OpCreate, Session: session,
-			Do: zktest.All(zktest.Call(func(zktest.Request) { w.Fake.Session(session).Replace() }), zktest.HoldRequest(time.Second)),
+			Do: zktest.All(zktest.Call(func(zktest.Request) { zkinside.Of(w.Fake).ReplaceSession(session) }), zkinside.HoldRequest(time.Second).(zktest.Action)),
 		})
 		lone := enterLater(w.Patience(t), barriers.NewDoubleBarrier(client, "/b", 2))
 		time.Sleep(2 * time.Second)
 		require.NotEqual(t, session, client.SessionID())
 		require.Len(t, w.Fake.Children("/b"), 1, "both creates are of the same node")
-		w.Fake.Session(client.SessionID()).Replace()
+		zkinside.Of(w.Fake).ReplaceSession(client.SessionID())
 		network.Cut()
 		time.Sleep(time.Minute)
 		require.False(t, lone.isOver(), "it has passed alone")
@@ -161,7 +162,7 @@ func TestNodeOfALostSessionIsTheMembers(t *testing.T) {
 		lone := enterLater(w.Patience(t), barriers.NewDoubleBarrier(client, "/b", 2))
 		settle()
 		session := client.SessionID()
-		w.Fake.Session(session).Replace()
+		zkinside.Of(w.Fake).ReplaceSession(session)
 		network.Cut()
 		settle()
 		require.NoError(t, client.WaitConnected(w.Patience(t)))

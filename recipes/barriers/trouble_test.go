@@ -77,7 +77,7 @@ func (kind waitInTrouble) inTrouble(t *testing.T, w *world, lasts time.Duration)
 	c, _ := w.Connect(t)
 	rules := make(chan *zktest.Injection, 1)
 	begin := func() {
-		rule := w.Fake.Inject(zktest.Rule{Op: kind.op, Session: c.SessionID(), Times: -1, Do: zktest.Fail(throttled)})
+		rule := w.Fake.Inject(zktest.Rule{Optional: true, Op: kind.op, Session: c.SessionID(), Times: -1, Do: zktest.Fail(throttled)})
 		if kind.disturb != nil {
 			kind.disturb(t, w)
 		}

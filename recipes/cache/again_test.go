@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -98,7 +99,7 @@ func TestRootThatMayBeReadByNowComesBackSoon(t *testing.T) {
 
 // reads returns how many requests have read something.
 func reads(srv *zktest.Server) (n int) {
-	for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpExists, zktest.OpGetChildren2, zktest.OpMultiRead} {
+	for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpExists, zkinside.OpGetChildren2, zkinside.OpMultiRead} {
 		n += srv.CountRequests(op)
 	}
 	return n

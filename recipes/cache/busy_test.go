@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -46,7 +47,7 @@ func TestChangesToldBeforeAnAnswerIsTakenAreNotLost(t *testing.T) {
 		}
 		stop()
 		reader.Wait()
-		require.Greater(t, b.srv.CountRequests(zktest.OpMultiRead), 50)
+		require.Greater(t, b.srv.CountRequests(zkinside.OpMultiRead), 50)
 		b.check()
 	})
 }
@@ -71,7 +72,7 @@ func newBusyCache(t *testing.T) *busyCache {
 		rng: rand.New(rand.NewPCG(1, 1)), seen: map[int64]int64{},
 	}
 	create(t, b.srv, "/r", "/other", "/r/hot")
-	b.written = []int64{b.srv.Zxid()}
+	b.written = []int64{b.srv.Stats().Zxid}
 	b.client = connect(t, b.srv, framework.WithDialer(distant(t, b.srv.Dialer(), b.roundTrip)))
 	b.cache = open(t, b.client, "/r", cache.WithFilter(func(string) bool {
 		if b.busy.CompareAndSwap(true, false) {
@@ -84,7 +85,7 @@ func newBusyCache(t *testing.T) *busyCache {
 
 func (b *busyCache) write() {
 	require.NoError(b, b.srv.Set("/r/hot", nil))
-	b.written = append(b.written, b.srv.Zxid())
+	b.written = append(b.written, b.srv.Stats().Zxid)
 }
 
 func (b *busyCache) follow(ctx context.Context) {

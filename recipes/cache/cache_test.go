@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -21,7 +22,9 @@ import (
 // servers are the kinds of servers that onEach runs a test on.
 var servers = map[string]func(t *testing.T) *zktest.Server{
 	"3.9": func(t *testing.T) *zktest.Server { return zktest.Start(t) },
-	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithVersion38()) },
+	"3.8": func(t *testing.T) *zktest.Server {
+		return zktest.Start(t, zkinside.With(zkinside.Settings{Version38: true}).(zktest.Option))
+	},
 }
 
 func onEach(t *testing.T, test func(t *testing.T, srv *zktest.Server, client *framework.Client)) {
@@ -80,7 +83,7 @@ func TestCacheHasTheTree(t *testing.T) {
 		create(t, srv, "/r", "/r/a", "/r/a/b", "/r/c", "/rest", "/other")
 		c := open(t, client, "/r")
 		require.Equal(t, []string{"/r", "/r/a", "/r/a/b", "/r/c"}, paths(c))
-		require.LessOrEqual(t, c.Zxid(), srv.Zxid())
+		require.LessOrEqual(t, c.Zxid(), srv.Stats().Zxid)
 		n, ok := c.Get("/r/a/b")
 		require.True(t, ok)
 		want, _ := srv.Node("/r/a/b")
@@ -98,7 +101,7 @@ func TestCacheHasTheTree(t *testing.T) {
 		create(t, srv, "/r/a/new")
 		require.NoError(t, srv.Set("/r/c", []byte("set")))
 		require.NoError(t, srv.Delete("/r/a/b"))
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		require.Equal(t, []string{"/r", "/r/a", "/r/a/new", "/r/c"}, paths(c))
 		n, _ = c.Get("/r/c")
 		require.Equal(t, "set", string(n.Data))
@@ -110,12 +113,12 @@ func TestCacheOfTheRootAndOfAMissingNode(t *testing.T) {
 		all, missing := open(t, client, "/"), open(t, client, "/r/a")
 		require.Empty(t, paths(missing))
 		create(t, srv, "/r", "/r/a", "/r/a/b")
-		require.NoError(t, missing.WaitFor(within(t), srv.Zxid()))
-		require.NoError(t, all.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, missing.WaitFor(within(t), srv.Stats().Zxid))
+		require.NoError(t, all.WaitFor(within(t), srv.Stats().Zxid))
 		require.Equal(t, []string{"/r/a", "/r/a/b"}, paths(missing))
 		require.Subset(t, paths(all), []string{"/", "/r", "/r/a", "/r/a/b"})
 		require.NoError(t, srv.Delete("/r"))
-		require.NoError(t, missing.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, missing.WaitFor(within(t), srv.Stats().Zxid))
 		require.Empty(t, paths(missing))
 	})
 }
@@ -134,7 +137,7 @@ func TestOptions(t *testing.T) {
 			create(t, srv, "/r", "/r/a", "/r/a/b", "/r/c")
 			c := open(t, client, "/r", tc.opt)
 			create(t, srv, "/r/new", "/r/new/deep")
-			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 			require.Equal(t, tc.want, paths(c))
 		})
 	}
@@ -145,7 +148,7 @@ func TestWithoutDataReadsNone(t *testing.T) {
 		create(t, srv, "/r", "/r/a")
 		c := open(t, client, "/r", cache.WithoutData())
 		require.NoError(t, srv.Set("/r/a", []byte("new")))
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		n, _ := c.Get("/r/a")
 		require.Nil(t, n.Data)
 		require.EqualValues(t, 1, n.Stat.Version)
@@ -204,7 +207,7 @@ func TestWriterReadsItsOwnWrites(t *testing.T) {
 		made, err := other.Create(t.Context(), "/elsewhere", nil)
 		require.NoError(t, err)
 		require.NoError(t, c.WaitFor(within(t), made.Czxid))
-		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()+1000), cache.ErrFutureZxid)
+		require.ErrorIs(t, c.WaitFor(within(t), srv.Stats().Zxid+1000), cache.ErrFutureZxid)
 	})
 }
 
@@ -228,7 +231,7 @@ func TestWaitForAtALeaderThatLags(t *testing.T) {
 		require.NoError(t, c.WaitFor(within(t), made.Czxid))
 		require.Equal(t, []string{"/r", "/r/n"}, paths(c))
 		for range 3 {
-			require.ErrorIs(t, c.WaitFor(within(t), ens.Members()[0].Zxid()+1), cache.ErrFutureZxid)
+			require.ErrorIs(t, c.WaitFor(within(t), ens.Members()[0].Stats().Zxid+1), cache.ErrFutureZxid)
 		}
 	})
 }
@@ -244,14 +247,14 @@ func TestUnreadableNodesAreReportedAndNotFatal(t *testing.T) {
 		require.Len(t, c.Unreadable(), 1)
 		require.ErrorIs(t, c.Unreadable()["/r/secret"], zk.ErrNoAuth)
 		create(t, srv, "/r/b")
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		require.Equal(t, []string{"/r", "/r/a", "/r/b"}, paths(c))
 
 		_, err = owner.SetACL(t.Context(), "/r/secret", zk.WorldACL(zk.PermAll), framework.AnyVersion)
 		require.NoError(t, err)
 		srv.CutAll()
 		time.Sleep(5 * time.Second)
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		require.Equal(t, []string{"/r", "/r/a", "/r/b", "/r/secret"}, paths(c))
 		require.Empty(t, c.Unreadable())
 	})
@@ -283,7 +286,7 @@ func TestNodeThatMayNotBeReadAnyMoreLeavesTheCache(t *testing.T) {
 					}
 					srv.Session(client.SessionID()).Expire()
 					time.Sleep(5 * time.Second)
-					require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+					require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 					require.Equal(t, []string{"/r"}, paths(c))
 					require.Len(t, c.Unreadable(), nodes)
 				})
@@ -314,6 +317,6 @@ func TestLargeTree(t *testing.T) {
 		require.Len(t, paths(c), all)
 		reads := srv.CountRequests(zktest.OpGetData) + srv.CountRequests(zktest.OpGetChildren)
 		require.LessOrEqual(t, reads, 2+2*10, "the root, and what was left over; and a list for each parent")
-		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), all/16+20)
+		require.LessOrEqual(t, srv.CountRequests(zkinside.OpMultiRead), all/16+20)
 	})
 }

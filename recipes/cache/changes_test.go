@@ -100,15 +100,15 @@ func TestStepsGoFromStateToState(t *testing.T) {
 			delete(has, n.Path)
 		}
 		require.Empty(t, has)
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		create(t, srv, "/other")
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		synctest.Wait()
 		for len(steps) > 0 {
 			last = <-steps
 		}
 		require.Empty(t, last.Changes)
-		require.GreaterOrEqual(t, last.Zxid, srv.Zxid(), "there are steps without changes")
+		require.GreaterOrEqual(t, last.Zxid, srv.Stats().Zxid, "there are steps without changes")
 		srv.CutAll()
 		synctest.Wait()
 		require.False(t, (<-steps).Synced)
@@ -135,7 +135,7 @@ func TestNodeThatWasMadeAnewDuringAnOutageIsNoticed(t *testing.T) {
 		create(t, srv, "/r/new", "/r/new/deep")
 		require.NoError(t, srv.Create("/r/a", after))
 		srv.RefuseConnections(false)
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		require.Equal(t, []string{
 			"deleted /r/gone", "deleted /r/a", "created /r/a", "created /r/new", "created /r/new/deep", "synced",
 		}, s.next())
@@ -159,7 +159,7 @@ func TestSlowReaderGetsTheLastState(t *testing.T) {
 					create(t, srv, "/r/passing")
 					require.NoError(t, srv.Delete("/r/passing"))
 				}
-				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+				require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 			}
 			if ch.Type == cache.Changed {
 				break

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -31,13 +32,13 @@ func TestWithoutDataCostsNoMoreRequests(t *testing.T) {
 				srv.ClearRequests()
 				do()
 				synctest.Wait()
-				sent = append(sent, srv.CountRequests(zktest.OpAny)-srv.CountRequests(zktest.OpPing))
+				sent = append(sent, srv.CountRequests(zktest.OpAny)-srv.CountRequests(zkinside.OpPing))
 			}
 			each(srv.Create)
 			require.NoError(t, client.WaitConnected(t.Context()))
 			var c *cache.Cache
 			step(func() { c = open(t, client, "/r", opts...) })
-			step(func() { each(srv.Set); require.NoError(t, c.WaitFor(within(t), srv.Zxid())) })
+			step(func() { each(srv.Set); require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid)) })
 			step(func() { srv.CutAll(); time.Sleep(time.Second) })
 			step(func() { each(func(path string, _ []byte) error { return srv.Delete(path) }); time.Sleep(time.Second) })
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -23,12 +24,12 @@ func TestCacheAsksAgainAfterARefusal(t *testing.T) {
 		create(t, srv, "/r", "/r/a")
 		client := connect(t, srv)
 		for range 3 {
-			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
 			c := open(t, client, "/r")
-			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
 			srv.Session(client.SessionID()).Expire()
-			create(t, srv, fmt.Sprint("/r/", srv.Zxid()))
-			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			create(t, srv, fmt.Sprint("/r/", srv.Stats().Zxid))
+			require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 			require.Len(t, srv.Watches(), 1)
 			require.NoError(t, c.Close())
 		}
@@ -42,14 +43,14 @@ func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
 		op   zktest.Op
 		code zktest.Code
 	}{
-		{zktest.OpAddWatch, zktest.ErrThrottled},
-		{zktest.OpGetData, zktest.ErrThrottled},
-		{zktest.OpAddWatch, zktest.ErrSystem}, // which the client does not try again
+		{zkinside.OpAddWatch, zkinside.ErrThrottled},
+		{zktest.OpGetData, zkinside.ErrThrottled},
+		{zkinside.OpAddWatch, zkinside.ErrSystem}, // which the client does not try again
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			srv := zktest.Start(t)
 			create(t, srv, "/r", "/r/a")
-			rule := srv.Inject(zktest.Rule{Op: trouble.op, Times: -1, Do: zktest.Fail(trouble.code)})
+			rule := srv.Inject(zktest.Rule{Optional: true, Op: trouble.op, Times: -1, Do: zktest.Fail(trouble.code)})
 			c, err := cache.New(connect(t, srv), "/r")
 			require.NoError(t, err)
 			defer c.Close()
@@ -61,7 +62,7 @@ func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
 			require.NoError(t, c.WaitSynced(within(t)))
 			ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, isAnswer := framework.ServerCode(c.WaitFor(ctx, srv.Zxid()+1))
+			_, isAnswer := framework.ServerCode(c.WaitFor(ctx, srv.Stats().Zxid+1))
 			require.False(t, isAnswer, "%v: that is over", trouble)
 		})
 	}
@@ -71,7 +72,7 @@ func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
 func TestCacheOnAServerThatIsTooOldEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(zkinside.ErrUnimplemented)})
 		c, err := cache.New(connect(t, srv), "/r")
 		require.NoError(t, err)
 		defer c.Close()
@@ -94,11 +95,11 @@ func TestEventsWithTheWrongPathEndTheCache(t *testing.T) {
 		for _, rootChanges := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " root changes ", rootChanges), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					srv := zktest.Start(t, zktest.WithClickHouseKeeper())
+					srv := zktest.Start(t, zkinside.With(zkinside.Settings{ClickHouseKeeper: true}).(zktest.Option))
 					create(t, srv, "/r", "/r/a")
 					c := open(t, connect(t, srv), "/r")
 					require.NoError(t, srv.Set("/r", []byte("mine"))) // this event is right
-					require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+					require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 					if rootChanges {
 						require.NoError(t, srv.Set("/r", []byte("first")))
 					}
@@ -123,7 +124,7 @@ func TestEventsOfTheRootUnderRandomChanges(t *testing.T) {
 			create(t, srv, "/r")
 			c := open(t, connect(t, srv), "/r")
 			changeAtRandom(srv, rand.New(rand.NewPCG(seed, 2)))
-			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 			requireTree(t, srv, c, "/r", "/r/a")
 		})
 	}

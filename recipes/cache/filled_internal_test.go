@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -19,7 +20,7 @@ import (
 func TestCacheThatWasFilledAsOfNoTransactionWasFilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.DelayRequest(time.Hour)}) // the cache's own loop waits
+		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.DelayRequest(time.Hour)}) // the cache's own loop waits
 		var log recipetest.Log
 		client := curatortest.Connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		c, err := New(client, "/r")
@@ -43,7 +44,7 @@ func TestCacheThatWasFilledAsOfNoTransactionWasFilled(t *testing.T) {
 func TestCacheIsBehindFromNewOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)}) // it may be filled before we look
+		srv.Inject(zktest.Rule{Optional: true, Op: zkinside.OpAddWatch, Do: zktest.DelayRequest(time.Second)}) // it may be filled before we look
 		c, err := New(curatortest.Connect(t, srv), "/r")
 		require.NoError(t, err)
 		c.mu.RLock()

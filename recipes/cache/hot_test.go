@@ -139,7 +139,7 @@ func (h *hotTree) changeAll(d time.Duration) {
 // the cache has everything in the end. It closes the client.
 func (h *hotTree) check(atMost time.Duration) {
 	h.Helper()
-	require.NoError(h, h.cache.WaitFor(within(h.T), h.srv.Zxid()))
+	require.NoError(h, h.cache.WaitFor(within(h.T), h.srv.Stats().Zxid))
 	synctest.Wait()
 	h.stop()
 	h.reader.Wait()

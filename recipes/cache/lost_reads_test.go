@@ -9,7 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 // Two connections end, one shortly after the other, as in an election, while more
@@ -34,12 +34,12 @@ func TestCacheOfManyHotNodesTakesStepsBehindTwoCuts(t *testing.T) {
 func TestMultiReadOfHotNodesThatIsTooLongIsHalved(t *testing.T) {
 	onHotTree(t, "", func(h *hotTree, roundTrip time.Duration) {
 		h.changeAll(time.Second)
-		require.NoError(h, h.cache.WaitFor(within(h.T), h.srv.Zxid()))
+		require.NoError(h, h.cache.WaitFor(within(h.T), h.srv.Stats().Zxid))
 		for range 2 {
 			h.srv.ClearRequests()
 			h.change(time.Second, func(int) { h.write("/r/hot0") })
 			require.Less(h, h.cache.Stats().Lag, time.Second)
-			require.NotZero(h, h.srv.CountRequests(zktest.OpMultiRead))
+			require.NotZero(h, h.srv.CountRequests(zkinside.OpMultiRead))
 		}
 		h.check(time.Minute)
 	}, framework.WithMaxRequestSize(1<<10))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -22,16 +23,16 @@ func TestStepLeavesOutNoNodeThatWasThereAtItsTransaction(t *testing.T) {
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		create(t, srv, "/r/d/b")
-		created := srv.Zxid()
+		created := srv.Stats().Zxid
 		var deletion atomic.Int64
-		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Do: zktest.Call(func(zktest.Request) { // reads /r and /r/d
+		srv.Inject(zktest.Rule{Op: zkinside.OpMultiRead, Do: zktest.Call(func(zktest.Request) { // reads /r and /r/d
 			if err := srv.Delete("/r/d/b"); err != nil {
 				t.Error(err)
 			}
-			deletion.Store(srv.Zxid())
+			deletion.Store(srv.Stats().Zxid)
 		})})
 		for _, op := range []zktest.Op{zktest.OpExists, zktest.OpGetData} {
-			srv.Inject(zktest.Rule{Op: op, Path: "/r/d/b", Times: -1, Do: zktest.DelayReply(time.Second)})
+			srv.Inject(zktest.Rule{Optional: true, Op: op, Path: "/r/d/b", Times: -1, Do: zktest.DelayReply(time.Second)})
 		}
 		srv.RefuseConnections(false)
 		for range 10000 {
@@ -55,8 +56,8 @@ func TestCacheTakesStepsWhileNodesWithChildrenAreCreated(t *testing.T) {
 		srv := zktest.Start(t)
 		create(t, srv, "/r")
 		c := open(t, connect(t, srv), "/r")
-		for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpMultiRead, zktest.OpGetChildren} {
-			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(5 * time.Millisecond)})
+		for _, op := range []zktest.Op{zktest.OpGetData, zkinside.OpMultiRead, zktest.OpGetChildren} {
+			srv.Inject(zktest.Rule{Optional: true, Op: op, Times: -1, Do: zktest.DelayReply(5 * time.Millisecond)})
 		}
 		const nodes = 1000
 		steps, last := 0, c.Zxid()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -78,26 +79,26 @@ func newWorld(t *testing.T, seed uint64) *world {
 	const short, long = time.Second, 12 * time.Second
 	random := zktest.ChaosPlan{
 		Seed: seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(50 * time.Millisecond)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.01, Do: zktest.DropRequest()},
+			{Chance: 0.01, Do: zktest.DropReply()},
+			{Chance: 0.002, Do: zktest.Blackhole()},
+			{Chance: 0.01, Do: zktest.DelayReply(50 * time.Millisecond)},
 		},
 		Every: 3 * time.Second,
 		Disruptions: []zktest.Disruption{
-			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(),
-			zktest.StopFor(short), zktest.StopFor(long), zktest.PauseFor(short), zktest.BlackholeFor(long),
-			zktest.Custom("expire", func(*rand.Rand) { w.head().Session(w.client.SessionID()).Expire() }),
+			{Kind: "cut"}, {Kind: "cut"}, {Kind: "replace"},
+			{Kind: "stop", For: short}, {Kind: "stop", For: long}, {Kind: "pause", For: short}, {Kind: "blackhole", For: long},
+			{Kind: "expire", Do: func(*rand.Rand) { w.head().Session(w.client.SessionID()).Expire() }},
 		},
 	}
 	var opts []zktest.Option
 	switch seed % 4 {
 	case 1:
-		opts = append(opts, zktest.WithVersion38())
+		opts = append(opts, zkinside.With(zkinside.Settings{Version38: true}).(zktest.Option))
 	case 3:
-		random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
-			zktest.LagFor(2*time.Second, 5*time.Second), zktest.PartitionFor(5*time.Second))
+		random.Disruptions = append(random.Disruptions, zktest.Disruption{Kind: "resign"}, zktest.Disruption{Kind: "lag", Lag: 300 * time.Millisecond, For: 5 * time.Second},
+			zktest.Disruption{Kind: "lag", Lag: 2 * time.Second, For: 5 * time.Second}, zktest.Disruption{Kind: "partition", For: 5 * time.Second})
 		w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
 		for _, m := range w.ens.Members() {
 			w.servers = append(w.servers, m.Server)
@@ -207,21 +208,21 @@ func (w *world) run() {
 	readers.Wait()
 	require.GreaterOrEqual(w, c.Zxid(), last)
 	w.observe("last", c.Zxid(), slices.Collect(c.All()))
-	for _, watch := range w.head().WatchesOn("/r") {
-		require.True(w, watch.Persistent)
+	for _, watch := range w.head().Watches() {
+		require.True(w, watch.Path != "/r" || watch.Persistent)
 	}
 	require.NoError(w, c.Close())
 	require.NoError(w, w.client.Close())
 	w.check(last)
 	for _, s := range w.servers {
-		allTogether += s.CountRequests(zktest.OpMultiRead)
-		s.AssertNoWatches(w)
+		allTogether += s.CountRequests(zkinside.OpMultiRead)
+		require.Empty(w, s.Watches())
 	}
 }
 
 func (w *world) calm() {
 	if w.ens != nil {
-		w.ens.StopFaults()
+		w.ens.Members()[0].StopFaults()
 		return
 	}
 	w.servers[0].StopFaults()
@@ -268,7 +269,7 @@ func (w *world) applied() *zktest.Server {
 		return w.servers[0]
 	}
 	for {
-		if m := w.ens.Leader(); m != nil && m.Behind() == 0 {
+		if m := w.ens.Leader(); m != nil && zkinside.Of(m).Behind() == 0 {
 			return m.Server
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -39,7 +40,7 @@ func TestReadIsAsOfOneTransactionAndLeavesNoWatch(t *testing.T) {
 		})
 		for range 5 {
 			time.Sleep(100 * time.Millisecond)
-			before := srv.Zxid()
+			before := srv.Stats().Zxid
 			c, err := cache.Read(within(t), client, "/r")
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, c.Zxid(), before)
@@ -59,7 +60,7 @@ func TestReadIsAsOfOneTransactionAndLeavesNoWatch(t *testing.T) {
 			require.LessOrEqual(t, len(rounds), 2, "all nodes are of one round, or of the one before")
 			require.LessOrEqual(t, turns, 2, "the nodes of the later round come first")
 			synctest.Wait()
-			require.Empty(t, srv.Session(client.SessionID()).Watches())
+			require.Zero(t, zkinside.Of(srv).Watches(client.SessionID()))
 		}
 	})
 }
@@ -75,7 +76,7 @@ func TestReadOfPartsAndOfNothing(t *testing.T) {
 		c, err = cache.Read(within(t), client, "/none")
 		require.NoError(t, err)
 		require.Empty(t, paths(c))
-		require.GreaterOrEqual(t, c.Zxid(), srv.Zxid())
+		require.GreaterOrEqual(t, c.Zxid(), srv.Stats().Zxid)
 		for _, bad := range []func() (*cache.Cache, error){
 			func() (*cache.Cache, error) { return cache.Read(within(t), nil, "/r") },
 			func() (*cache.Cache, error) { return cache.Read(within(t), client, "/r", nil) },
@@ -91,8 +92,8 @@ func TestReadOfPartsAndOfNothing(t *testing.T) {
 func TestReadOfWhatMayNotBeRead(t *testing.T) {
 	for _, refused := range []zktest.Rule{
 		{Op: zktest.OpGetData, Path: "/r"},
-		{Op: zktest.OpGetChildren2, Path: "/r/a"},
-		{Op: zktest.OpAddWatch, Path: "/r"},
+		{Op: zkinside.OpGetChildren2, Path: "/r/a"},
+		{Op: zkinside.OpAddWatch, Path: "/r"},
 	} {
 		onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 			create(t, srv, "/r", "/r/a", "/r/a/b")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -43,7 +44,7 @@ func onEachWithCredentials(t *testing.T, test func(t *testing.T, srv *zktest.Ser
 // refuseCredentials has servers refuse credentials a number of times. Minus one
 // is without end.
 func refuseCredentials(srv *zktest.Server, times int) {
-	srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: times, Do: zktest.Fail(zktest.ErrAuthFailed)})
+	srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: times, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 }
 
 // refuseDuringSync cuts every connection. The Sync that follows is lost, and
@@ -72,7 +73,7 @@ func TestCacheGoesOnWhenServersAcceptTheCredentialsAgain(t *testing.T) {
 				}
 				time.Sleep(3 * time.Minute)
 				create(t, srv, "/r/c")
-				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+				require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 				require.Equal(t, []string{"/r", "/r/a", "/r/b", "/r/c"}, paths(c.Cache))
 				n, _ := c.Get("/r/a")
 				require.Equal(t, "new", string(n.Data))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestCacheOfAServerThatRefusesMultiReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpMultiRead, Times: -1, Do: zktest.Fail(zkinside.ErrUnimplemented)})
 		create(t, srv, "/r")
 		for i := range 1000 {
 			create(t, srv, fmt.Sprint("/r/", i))
@@ -42,7 +43,7 @@ func TestAnswersAreNotMuchLargerThanANode(t *testing.T) {
 			srv.ClearRequests()
 			c := open(t, connect(t, srv), "/r")
 			require.Len(t, paths(c), nodes+1)
-			requests := srv.CountRequests(zktest.OpMultiRead)
+			requests := srv.CountRequests(zkinside.OpMultiRead)
 			require.GreaterOrEqual(t, requests, (nodes-4*many)/atATime, "of %d bytes", size)
 			require.LessOrEqual(t, requests, nodes/atATime+20, "of %d bytes", size)
 			c.Close()
@@ -67,10 +68,10 @@ func TestReconnectReadsLittleData(t *testing.T) {
 		srv.ClearRequests()
 		srv.CutAll()
 		require.NoError(t, srv.Set("/r/changed", []byte("new")))
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 		require.Equal(t, large, srv.CountRequests(zktest.OpExists))
 		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetData), 10)
-		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), little/4)
+		require.LessOrEqual(t, srv.CountRequests(zkinside.OpMultiRead), little/4)
 		n, _ := c.Get("/r/changed")
 		require.Equal(t, "new", string(n.Data))
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -72,7 +73,7 @@ func TestACacheThatIsNotFilledHasALag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		create(t, srv, "/r")
-		trouble := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		trouble := srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		c, err := cache.New(connect(t, srv), "/r")
 		require.NoError(t, err)
 		defer c.Close()
@@ -97,7 +98,7 @@ func TestACacheWithoutAWatchHasALag(t *testing.T) {
 		c := open(t, client, "/r", cache.WithFilter(func(string) bool { time.Sleep(time.Minute); return false }))
 		create(t, srv, "/r/slow")
 		synctest.Wait()
-		trouble := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		trouble := srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		srv.Session(client.SessionID()).Expire()
 		time.Sleep(time.Minute)
 		synctest.Wait()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -59,7 +60,7 @@ func TestCacheWhoseWatchIsThrottledIsInterrupted(t *testing.T) {
 		client := connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		c := busy(t, srv, client)
 		synced := stateTold(t, c)
-		throttled := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		throttled := srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
 		srv.CutAll()
 		time.Sleep(busyFor)
 		synctest.Wait()
@@ -70,8 +71,8 @@ func TestCacheWhoseWatchIsThrottledIsInterrupted(t *testing.T) {
 		require.False(t, synced())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		code, _ := framework.ServerCode(c.WaitFor(ctx, srv.Zxid()))
-		require.EqualValues(t, zktest.ErrThrottled, code)
+		code, _ := framework.ServerCode(c.WaitFor(ctx, srv.Stats().Zxid))
+		require.EqualValues(t, zkinside.ErrThrottled, code)
 
 		throttled.Remove()
 		time.Sleep(2 * busyFor)

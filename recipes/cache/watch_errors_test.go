@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -23,7 +24,7 @@ func TestCacheOutlastsErrorsOfItsWatch(t *testing.T) {
 				srv := zktest.Start(t)
 				client := connect(t, srv)
 				create(t, srv, "/r", "/r/a")
-				trouble := zktest.Rule{Op: zktest.OpAddWatch, Times: 3, Do: zktest.Fail(code)}
+				trouble := zktest.Rule{Op: zkinside.OpAddWatch, Times: 3, Do: zktest.Fail(code)}
 				srv.Inject(trouble)
 				c, err := cache.New(client, "/r")
 				require.NoError(t, err)
@@ -34,7 +35,7 @@ func TestCacheOutlastsErrorsOfItsWatch(t *testing.T) {
 				srv.Session(client.SessionID()).Expire()
 				create(t, srv, "/r/b")
 				time.Sleep(time.Minute)
-				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+				require.NoError(t, c.WaitFor(within(t), srv.Stats().Zxid))
 				require.Equal(t, []string{"/r", "/r/a", "/r/b"}, paths(c))
 			})
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -30,7 +31,7 @@ func TestDirectoryUnderRandomFaults(t *testing.T) {
 	discoverySeeds.Each(t, func(t *testing.T, seed uint64) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFleet(t, seed)
-			defer func() { recipetest.LogEvents(t, f.events()) }()
+			defer func() { recipetest.LogEvents(t, f.servers()) }()
 			f.run()
 		})
 	})
@@ -76,27 +77,27 @@ func newFleet(t *testing.T, seed uint64) *fleet {
 	const long = 2 * fleetSession
 	plan := zktest.ChaosPlan{
 		Seed: seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(300 * time.Millisecond)}},
-			{Chance: 0.02, Rule: zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(time.Second)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.01, Do: zktest.DropRequest()},
+			{Chance: 0.01, Do: zktest.DropReply()},
+			{Chance: 0.004, Do: zktest.Blackhole()},
+			{Chance: 0.02, Do: zktest.DelayReply(300 * time.Millisecond)},
+			{Chance: 0.02, Op: zktest.OpCreate, Do: zktest.DelayRequest(time.Second)},
 		},
 		Every: 5 * time.Second,
 		Disruptions: []zktest.Disruption{
-			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ExpireSession(),
-			zktest.StopFor(time.Second), zktest.BlackholeFor(long), zktest.PauseSessionFor(long), zktest.PauseSessionFor(time.Second),
-			zktest.Custom("delete a node", f.atSomeNode(func(s *zktest.Server, path string) { _ = s.Delete(path) })),
-			zktest.Custom("garbage", f.atSomeNode(func(s *zktest.Server, path string) { _ = s.Set(path, []byte("garbage")) })),
+			{Kind: "cut"}, {Kind: "cut"}, {Kind: "replace"}, {Kind: "expire"},
+			{Kind: "stop", For: time.Second}, {Kind: "blackhole", For: long}, {Kind: "pause_session", For: long}, {Kind: "pause_session", For: time.Second},
+			{Kind: "delete a node", Do: f.atSomeNode(func(s *zktest.Server, path string) { _ = s.Delete(path) })},
+			{Kind: "garbage", Do: f.atSomeNode(func(s *zktest.Server, path string) { _ = s.Set(path, []byte("garbage")) })},
 		},
 	}
 	if seed%2 == 0 {
 		f.srv = zktest.Start(t, zktest.WithChaos(plan))
 		return f
 	}
-	plan.Disruptions = append(plan.Disruptions, zktest.ResignLeader(),
-		zktest.LagFor(300*time.Millisecond, 5*time.Second), zktest.LagFor(2*time.Second, 5*time.Second))
+	plan.Disruptions = append(plan.Disruptions, zktest.Disruption{Kind: "resign"},
+		zktest.Disruption{Kind: "lag", Lag: 300 * time.Millisecond, For: 5 * time.Second}, zktest.Disruption{Kind: "lag", Lag: 2 * time.Second, For: 5 * time.Second})
 	f.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(plan))
 	return f
 }
@@ -119,24 +120,24 @@ func (f *fleet) head() *zktest.Server {
 	if f.ens == nil {
 		return f.srv
 	}
-	if m := f.ens.Leader(); m != nil && m.Behind() == 0 {
+	if m := f.ens.Leader(); m != nil && zkinside.Of(m).Behind() == 0 {
 		return m.Server
 	}
 	return nil
 }
 
-func (f *fleet) events() []zktest.Event {
+func (f *fleet) servers() any {
 	if f.ens == nil {
-		return f.srv.Events()
+		return f.srv
 	}
-	return f.ens.Events()
+	return f.ens
 }
 
 func (f *fleet) stopFaults() {
 	if f.ens == nil {
 		f.srv.StopFaults()
 	} else {
-		f.ens.StopFaults()
+		f.ens.Members()[0].StopFaults()
 	}
 }
 
@@ -189,7 +190,7 @@ func (f *fleet) run() {
 	synctest.Wait()
 	want := f.checkTree(ids)
 	for _, r := range directories {
-		require.NoError(f, r.d.WaitFor(recipetest.Within(f.T, time.Minute), f.head().Zxid()))
+		require.NoError(f, r.d.WaitFor(recipetest.Within(f.T, time.Minute), f.head().Stats().Zxid))
 		require.False(f, r.d.Snapshot().Interrupted)
 		require.Equal(f, want, names(r.d))
 	}
@@ -236,7 +237,7 @@ func (f *fleet) sample() (s sample) {
 	if head == nil {
 		return s
 	}
-	s = sample{zxid: head.Zxid(), when: time.Now(), tree: map[string]string{}, bad: map[string]bool{}}
+	s = sample{zxid: head.Stats().Zxid, when: time.Now(), tree: map[string]string{}, bad: map[string]bool{}}
 	for _, n := range head.Tree() {
 		id, ok := strings.CutPrefix(n.Path, base+"/orders/")
 		if !ok {
@@ -249,7 +250,7 @@ func (f *fleet) sample() (s sample) {
 			s.bad[id] = true
 		}
 	}
-	if f.head() != head || head.Zxid() != s.zxid {
+	if f.head() != head || head.Stats().Zxid != s.zxid {
 		return sample{}
 	}
 	return s
@@ -263,7 +264,7 @@ func (f *fleet) watch(ctx context.Context) {
 	}
 	last := int64(-1)
 	srv.WaitFor(ctx, func() bool {
-		if head := f.head(); head == nil || head.Zxid() == last {
+		if head := f.head(); head == nil || head.Stats().Zxid == last {
 			return false
 		}
 		if s := f.sample(); s.tree != nil {

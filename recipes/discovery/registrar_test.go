@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -26,7 +27,7 @@ const codeQuota = zktest.Code(-125)
 func refuse(srv *zktest.Server, path string, times int, code zktest.Code) (end func()) {
 	var rules []*zktest.Injection
 	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
-		rules = append(rules, srv.Inject(zktest.Rule{Path: path, Times: times, Op: op, Do: zktest.Fail(code)}))
+		rules = append(rules, srv.Inject(zktest.Rule{Optional: true, Path: path, Times: times, Op: op, Do: zktest.Fail(code)}))
 	}
 	return func() {
 		for _, rule := range rules {
@@ -252,7 +253,7 @@ func TestFolderOfARegistrar(t *testing.T) {
 			require.NoError(t, r.Deregister(w.Patience(t), service, "a"))
 		}
 		time.Sleep(time.Hour)
-		w.Fake.ReapContainers()
+		zkinside.Of(w.Fake).ReapContainers()
 		require.Equal(t, []string{"bills"}, w.Fake.Children(base))
 	})
 }
@@ -272,19 +273,19 @@ func registrarFaults(seed uint64) zktest.ChaosPlan {
 	quota := zktest.Fail(codeQuota)
 	return zktest.ChaosPlan{
 		Seed: seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.03, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.03, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(500 * time.Millisecond)}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayRequest(5 * time.Second)}},
-			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpCreate, Do: quota}},
-			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpSetData, Do: quota}},
+		Faults: []zktest.Rule{
+			{Chance: 0.03, Do: zktest.DropRequest()},
+			{Chance: 0.03, Do: zktest.DropReply()},
+			{Chance: 0.01, Do: zktest.BlackholeReply()},
+			{Chance: 0.02, Do: zktest.DelayReply(500 * time.Millisecond)},
+			{Chance: 0.02, Do: zktest.DelayRequest(5 * time.Second)},
+			{Chance: 0.1, Op: zktest.OpCreate, Do: quota},
+			{Chance: 0.1, Op: zktest.OpSetData, Do: quota},
 		},
 		Every: 5 * time.Second,
 		Disruptions: []zktest.Disruption{
-			zktest.CutSession(), zktest.ReplaceSession(), zktest.ExpireSession(),
-			zktest.StopFor(long), zktest.PauseFor(short), zktest.BlackholeFor(long), zktest.PauseSessionFor(long),
+			{Kind: "cut"}, {Kind: "replace"}, {Kind: "expire"},
+			{Kind: "stop", For: long}, {Kind: "pause", For: short}, {Kind: "blackhole", For: long}, {Kind: "pause_session", For: long},
 		},
 	}
 }
@@ -340,7 +341,7 @@ func registrarAtRandom(t *testing.T, seed uint64) {
 			port = i.Port
 		}
 		if !may[p][port] {
-			recipetest.LogEvents(t, srv.Events())
+			recipetest.LogEvents(t, srv)
 			t.Errorf("instance %d: the node has %d, may have %v", p, port, may[p])
 		}
 	}

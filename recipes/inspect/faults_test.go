@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -43,7 +44,7 @@ func (w *world) faultAt(t *testing.T, fault recipetest.RequestFault, i int, comp
 	want := nodesInAll(collect(t.Context(), c))
 	require.Len(t, want, 9)
 
-	injected := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fault.On(w.Fake)})
+	injected := w.Fake.Inject(zktest.Rule{Optional: true, Session: c.SessionID(), After: i, Do: fault.On(w.Fake)})
 	got, err := collect(t.Context(), c)
 	if err == nil {
 		require.Equal(t, want, nodesInAll(got, nil), "%s at request %d", fault.Name, i)
@@ -136,11 +137,11 @@ func TestNodesThatGoMeanwhile(t *testing.T) {
 			})
 		}
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(0, 0), Do: gone(lock(0, 0))})
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/1", Do: gone(lock(1, 0), lock(1, 1), "/r/1")})
+		w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Path: "/r/1", Do: gone(lock(1, 0), lock(1, 1), "/r/1")})
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(2, 0), Do: gone(lock(2, 0))})
 		create(t, w.Observer, "/r/s/leases/lease-0000000001", "", framework.Ephemeral)
 		create(t, w.Observer, "/r/s/locks", "", framework.Container)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/s/locks", Do: gone("/r/s/locks")})
+		w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Path: "/r/s/locks", Do: gone("/r/s/locks")})
 		all := w.walk(t, "/r")
 		require.Len(t, all, 2)
 		require.Equal(t, "/r/s", all[1].Path, "the server removes an empty gate")
@@ -213,7 +214,7 @@ func TestSemaphoreThatIsTakenBetweenTwoListsIsListed(t *testing.T) {
 		waits := create(t, w.Observer, "/s/locks/lock-0000000001", "", framework.Ephemeral)
 		lease := "/s/leases/" + javaIs + "lease-0000000001"
 		c := w.service(t, "taker")
-		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Do: zktest.Call(func(zktest.Request) {
+		gate := w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Path: "/s/locks", Do: zktest.Call(func(zktest.Request) {
 			create(t, c, lease, "", framework.Ephemeral)
 			require.NoError(t, w.Fake.Delete(waits))
 		})})
@@ -231,7 +232,7 @@ func TestSemaphoreThatLosesAFolderMeanwhileIsListed(t *testing.T) {
 		waits, lease := "/s/locks/lock-0000000001", "/s/leases/"+javaIs+"lease-0000000001"
 		create(t, w.Observer, "/s/leases", "", framework.Persistent)
 		create(t, w.Observer, waits, "", framework.Ephemeral)
-		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Do: zktest.Call(func(zktest.Request) {
+		gate := w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Path: "/s/locks", Do: zktest.Call(func(zktest.Request) {
 			require.NoError(t, w.Fake.Create(lease, nil))
 			require.NoError(t, w.Fake.Delete(waits))
 			require.NoError(t, w.Fake.Delete("/s/locks"))
@@ -239,7 +240,7 @@ func TestSemaphoreThatLosesAFolderMeanwhileIsListed(t *testing.T) {
 		require.Equal(t, []string{lease}, nodesIn(w.one(t, "/s", inspect.WithDepth(0)).Holders))
 		require.Equal(t, 1, gate.Hits())
 
-		leases := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/leases", Do: zktest.Call(func(zktest.Request) {
+		leases := w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Path: "/s/leases", Do: zktest.Call(func(zktest.Request) {
 			require.NoError(t, w.Fake.Create("/s/locks", nil))
 			require.NoError(t, w.Fake.Create(waits, nil))
 			require.NoError(t, w.Fake.Delete(lease))
@@ -282,7 +283,7 @@ func TestWriterBehindAWriterThatLeftIsUnsure(t *testing.T) {
 			create(t, w.Observer, writer(seq), "", framework.Ephemeral)
 		}
 		left := 0
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Call(func(zktest.Request) {
+		w.Fake.Inject(zktest.Rule{Op: zkinside.OpMultiRead, Times: -1, Do: zktest.Call(func(zktest.Request) {
 			assert.NoError(t, w.Fake.Delete(writer(left)))
 			left++
 		})})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/testing/zktest"
@@ -126,7 +127,7 @@ func TestServicesThatMayNotBeRead(t *testing.T) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/services/orders/a", Do: zktest.Fail(zktest.ErrNoAuth)})
 		require.Equal(t, []string{"/services/orders/a orders a may not be read"}, w.services(t))
 		require.Equal(t, []string{"/services/orders/a orders a 10.0.0.7:80 curator"}, w.services(t))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/services/orders/a", Do: zktest.Fail(zktest.ErrNoNode)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/services/orders/a", Do: zktest.Fail(zkinside.ErrNoNode)})
 		require.Empty(t, w.services(t), "it has gone meanwhile")
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
@@ -127,7 +128,7 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 func TestWalkOnAServerThatIsTooOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.Inject(zktest.Rule{Op: zkinside.OpMultiRead, Times: -1, Do: zktest.Fail(zkinside.ErrUnimplemented)})
 		c := curatortest.Connect(t, srv)
 		for seq := range 4 {
 			create(t, c, fmt.Sprintf("/lock/lock-%010d", seq), "", framework.Ephemeral)
@@ -234,9 +235,9 @@ func TestWalkOnlyReads(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		forest(t, w.Observer, "/r", 5)
 		create(t, w.Observer, "/r/sem/leases/"+javaIs+"lease-0000000001", "", framework.Ephemeral)
-		before := w.Fake.Zxid()
+		before := w.Fake.Stats().Zxid
 		require.Len(t, w.walk(t, "/", inspect.WithSharedLimits(func(string) string { return "/none" })), 6)
-		require.Equal(t, before, w.Fake.Zxid())
+		require.Equal(t, before, w.Fake.Stats().Zxid)
 		require.Empty(t, w.Fake.Watches())
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -18,7 +19,7 @@ var inTrouble = map[string]struct {
 	do      zktest.Action
 	isNamed func(error) bool
 }{
-	"throttled": {zktest.Fail(zktest.ErrThrottled), isThrottled},
+	"throttled": {zktest.Fail(zkinside.ErrThrottled), isThrottled},
 	"hang-ups":  {zktest.DropRequest(), framework.IsConnectionError},
 }
 
@@ -55,4 +56,21 @@ func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The first attempt ends with the outage. The error names the error of the next attempts.
+func TestShutdownNamesWhatTheDeletionMeetsAfterAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, _, network := w.leaderAndNext(t, "/l")
+		network.Refuse(true)
+		network.Cut()
+		require.Error(t, first.Shutdown(recipetest.Within(t, time.Second)))
+		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
+		network.Refuse(false)
+		err := first.Shutdown(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.True(t, isThrottled(err), "%v", err)
+		throttled.Remove()
+		w.closeAll(t, "/l", first, second)
+	})
 }

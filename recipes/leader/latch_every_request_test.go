@@ -7,14 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // troubles are the errors of a server that has trouble itself. They go away
 // with time.
 var troubles = []zktest.Code{
-	zktest.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zktest.ErrThrottled, zktest.ErrSessionMoved,
-	zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
+	zkinside.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zkinside.ErrThrottled, zkinside.ErrSessionMoved,
+	zktest.ErrConnectionLoss, zkinside.ErrSessionExpired,
 }
 
 // A candidacy goes on in the background, where it has no caller to return an
@@ -39,7 +40,7 @@ func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 func (w *world) candidacyInTrouble(t *testing.T, code zktest.Code, i int) (hit bool) {
 	first, _ := w.startLatches(t, "/l", 1)
 	c, _ := w.Connect(t)
-	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Times: 20, Do: zktest.Fail(code)})
+	rule := w.Fake.Inject(zktest.Rule{Optional: true, Session: c.SessionID(), After: i, Times: 20, Do: zktest.Fail(code)})
 	l := latch(t, c, "/l")
 	time.Sleep(time.Minute)
 	require.NoError(t, first[0].Shutdown(t.Context()))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/state"
 )
@@ -23,7 +24,7 @@ func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
 			c, network := w.Connect(t, framework.WithErrorPolicy(policy))
 			first := latch(t, c, "/l")
 			lease := w.await(t, first)
-			w.Fake.Session(c.SessionID()).Replace()
+			zkinside.Of(w.Fake).ReplaceSession(c.SessionID())
 			network.Cut()
 			w.endOf(t, lease)
 			again := w.await(t, first)

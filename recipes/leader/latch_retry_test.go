@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -34,7 +35,7 @@ func TestCandidacyInTroublePausesLongerAndLonger(t *testing.T) {
 			w.Fake.ClearRequests()
 			// The trouble ends after a number of requests. So a latch that does
 			// not pause at all fails this test, and does not run for ever.
-			trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 100, Do: zktest.Fail(zktest.ErrSystem)})
+			trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 100, Do: zktest.Fail(zkinside.ErrSystem)})
 			start := time.Now()
 			require.NoError(t, lease.Release(t.Context()))
 			time.Sleep(100 * time.Second)

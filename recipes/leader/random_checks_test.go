@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -87,10 +88,10 @@ func (e *election) ended(l *leadership) {
 // the next outage may begin before the client hears of its watches.
 func (e *election) noticeBound(l *leadership, deleted time.Time) time.Duration {
 	limit := electionSession
-	for _, event := range e.servers[0].Events() {
-		ofOther := l.session != 0 && strings.Contains(event.What, "0x") &&
-			!strings.Contains(event.What, fmt.Sprintf("%#x", l.session))
-		if !ofOther && event.Time.After(deleted.Add(-electionSession)) {
+	for at, what := range zkinside.Of(e.servers[0]).Events {
+		ofOther := l.session != 0 && strings.Contains(what, "0x") &&
+			!strings.Contains(what, fmt.Sprintf("%#x", l.session))
+		if !ofOther && at.After(deleted.Add(-electionSession)) {
 			limit += electionSession
 		}
 	}

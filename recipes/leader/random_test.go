@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -34,7 +35,7 @@ func TestOneLeaderUnderRandomFaults(t *testing.T) {
 	leaderSeeds.Each(t, func(t *testing.T, seed uint64) {
 		synctest.Test(t, func(t *testing.T) {
 			e := newElection(t, seed)
-			defer func() { recipetest.LogEvents(t, e.servers[0].Events()) }()
+			defer func() { recipetest.LogEvents(t, e.servers[0]) }()
 			e.run()
 		})
 	})
@@ -96,9 +97,9 @@ func newElection(t *testing.T, seed uint64) *election {
 	}
 	if seed/4%4 == 3 {
 		// This tick and this sync limit are common.
-		e.ens = zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
-			e.faults(zktest.ResignLeader(), zktest.LagFor(3*time.Second, electionSession),
-				zktest.PartitionFor(electionSession/2), zktest.PartitionFor(2*electionSession)))
+		e.ens = zktest.StartEnsemble(t, 3, zkinside.With(zkinside.Settings{Tick: time.Second, SyncLimit: 10}).(zktest.Option),
+			e.faults(zktest.Disruption{Kind: "resign"}, zktest.Disruption{Kind: "lag", Lag: 3 * time.Second, For: electionSession},
+				zktest.Disruption{Kind: "partition", For: electionSession / 2}, zktest.Disruption{Kind: "partition", For: 2 * electionSession}))
 		for _, m := range e.ens.Members() {
 			e.servers = append(e.servers, m.Server)
 		}
@@ -113,24 +114,24 @@ func (e *election) faults(more ...zktest.Disruption) zktest.Option {
 	const long = 2 * electionSession
 	return zktest.WithChaos(zktest.ChaosPlan{
 		Seed: e.seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
-			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(time.Second)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.005, Do: zktest.DropRequest()},
+			{Chance: 0.005, Do: zktest.DropReply()},
+			{Chance: 0.002, Do: zktest.Blackhole()},
+			{Chance: 0.002, Do: zktest.BlackholeReply()},
+			{Chance: 0.01, Do: zktest.DelayReply(3 * time.Second)},
+			{Chance: 0.1, Op: zktest.OpDelete, Do: zktest.DelayReply(time.Second)},
 		},
 		Every: 30 * time.Second,
 		Disruptions: append(more,
-			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
-			zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long), zktest.RefuseFor(long),
-			zktest.PauseSessionFor(long), zktest.PauseSessionFor(electionSession/2),
-			zktest.Custom("end a session before its time", e.expireSomeone),
-			zktest.Custom("delete someone's node", e.deleteSomeone),
-			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.deleteLeader() }),
-			zktest.Custom("delete everything", func(*rand.Rand) { e.deleteAll() }),
-			zktest.Custom("revoke", func(*rand.Rand) { e.revoke() }),
+			zktest.Disruption{Kind: "cut"}, zktest.Disruption{Kind: "cut"}, zktest.Disruption{Kind: "replace"}, zktest.Disruption{Kind: "reap"},
+			zktest.Disruption{Kind: "stop", For: long}, zktest.Disruption{Kind: "pause", For: long}, zktest.Disruption{Kind: "blackhole", For: long}, zktest.Disruption{Kind: "refuse", For: long},
+			zktest.Disruption{Kind: "pause_session", For: long}, zktest.Disruption{Kind: "pause_session", For: electionSession / 2},
+			zktest.Disruption{Kind: "end a session before its time", Do: e.expireSomeone},
+			zktest.Disruption{Kind: "delete someone's node", Do: e.deleteSomeone},
+			zktest.Disruption{Kind: "delete the leader's node", Do: func(*rand.Rand) { e.deleteLeader() }},
+			zktest.Disruption{Kind: "delete everything", Do: func(*rand.Rand) { e.deleteAll() }},
+			zktest.Disruption{Kind: "revoke", Do: func(*rand.Rand) { e.revoke() }},
 		),
 	})
 }
@@ -160,7 +161,7 @@ func (e *election) run() {
 
 func (e *election) stopFaults() {
 	if e.ens != nil {
-		e.ens.StopFaults()
+		e.ens.Members()[0].StopFaults()
 		return
 	}
 	e.servers[0].StopFaults()
@@ -201,7 +202,7 @@ func (e *election) nothingLeft() {
 	defer cancel()
 	for _, s := range e.servers {
 		require.NoError(e, s.WaitChildren(ctx, e.path, 0), "%v", s.Children(e.path))
-		require.NoError(e, s.WaitWatches(ctx, 0, 0), "%v", s.Watches())
+		require.NoError(e, s.WaitFor(ctx, func() bool { return len(s.Watches()) == 0 }), "%v", s.Watches())
 		require.NoError(e, s.WaitFor(ctx, func() bool { return len(s.Sessions()) == 0 }))
 	}
 }

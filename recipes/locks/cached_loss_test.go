@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 )
@@ -96,7 +97,7 @@ func TestIdleLockIsNotHandedOutAfterASleep(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		host := w.Fake.NewHost()
-		c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), insider.WithSuspendClock(host.Suspended).(framework.Option))
+		c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), insider.WithSuspendClock(zkinside.Suspended(host)).(framework.Option))
 		m := cachedMutex(c, path)
 		first := once(t, ctx, m)
 		synctest.Wait()

@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -87,7 +88,7 @@ func TestOneThatComesDuringTheLookIsSeen(t *testing.T) {
 				lease := locktest.Acquire(t, ctx, cachedMutex(c, path))
 				theirs := path + "/lock-0000000100"
 				w.Fake.Inject(zktest.Rule{
-					Op: zktest.OpGetChildren2, Session: c.SessionID(),
+					Op: zkinside.OpGetChildren2, Session: c.SessionID(),
 					Do: action(func(zktest.Request) { w.Fake.Create(theirs, nil) }),
 				})
 				require.NoError(t, lease.Release(ctx))

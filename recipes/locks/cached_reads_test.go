@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -25,7 +26,7 @@ func TestReadersOneAfterTheOtherCostTheRequestsOfOne(t *testing.T) {
 		c, _ := w.Connect(t)
 		w.Fake.ClearRequests()
 		first := once(t, ctx, cachedReads(c, path).ReadLock())
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2}, w.Requests())
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zkinside.OpGetChildren2, zkinside.OpGetChildren2}, w.Requests())
 		w.Fake.ClearRequests()
 		for range 100 {
 			again := once(t, ctx, cachedReads(c, path).ReadLock())
@@ -58,7 +59,7 @@ func TestReadersAtOnceCostTheRequestsOfOne(t *testing.T) {
 		for i, p := range pending {
 			leases[i] = p.Wait(t)
 		}
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2}, w.Requests())
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zkinside.OpGetChildren2}, w.Requests())
 		node := leases[0].Path()
 		for i, l := range leases {
 			require.Equal(t, node, l.Path())

@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -55,7 +56,7 @@ func TestCachedLockCostsNoRequest(t *testing.T) {
 		c, _ := w.Connect(t)
 		w.Fake.ClearRequests()
 		first := once(t, ctx, cachedMutex(c, path))
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2}, w.Requests())
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zkinside.OpGetChildren2, zkinside.OpGetChildren2}, w.Requests())
 		w.Fake.ClearRequests()
 		for range 100 {
 			again := once(t, ctx, cachedMutex(c, path))
@@ -107,10 +108,10 @@ func TestIdleLocksOfAProcessAreBounded(t *testing.T) {
 				require.Equal(t, i < most, w.exists(node), "%d", i)
 			}
 			once(t, ctx, cachedMutex(c, path+"/0")) // it is one of them already
-			require.Len(t, w.Fake.Session(c.SessionID()).Ephemerals(), most)
+			require.Len(t, zkinside.Of(w.Fake).Ephemerals(c.SessionID()), most)
 			time.Sleep(cachedFor)
 			w.NoWatches(t)
-			require.Empty(t, w.Fake.Session(c.SessionID()).Ephemerals())
+			require.Empty(t, zkinside.Of(w.Fake).Ephemerals(c.SessionID()))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -60,7 +61,7 @@ func TestNoIdleLockIsKeptWithoutAWatch(t *testing.T) {
 		c, network := w.Connect(t)
 		node := w.idle(t, ctx, cachedMutex(c, path))
 		refused := w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpSetWatches, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled),
+			Op: zkinside.OpSetWatches, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zkinside.ErrThrottled),
 		})
 		network.Cut()
 		time.Sleep(10 * time.Second)
@@ -77,7 +78,7 @@ func TestLockThatCannotBeWatchedIsNotKept(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		lease := locktest.Acquire(t, ctx, cachedMutex(c, path))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
+		w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
 		require.NoError(t, lease.Release(ctx))
 		require.False(t, w.exists(lease.Path()))
 		w.NothingLeft(t, path)

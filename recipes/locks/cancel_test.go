@@ -68,10 +68,10 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 	before := w.counts(t, kind)
 
 	session := c.SessionID()
-	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[faultName]})
+	fault := w.Fake.Inject(zktest.Rule{Optional: true, Session: session, After: i, Do: recipetest.Faults(w.World, session)[faultName]})
 	// The delay keeps a broken connection from coming back before the context
 	// ends.
-	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * patience)})
+	w.Fake.Inject(zktest.Rule{Optional: true, Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * patience)})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	start := time.Now()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -98,7 +99,7 @@ func newWeather(t *testing.T, seed uint64) *weather {
 
 // head returns a server that has all that was committed. No more than one lags.
 func (w *weather) head() *zktest.Server {
-	byZxid := func(a, b *zktest.Member) int { return cmp.Compare(a.Zxid(), b.Zxid()) }
+	byZxid := func(a, b *zktest.Member) int { return cmp.Compare(a.Stats().Zxid, b.Stats().Zxid) }
 	return slices.MaxFunc(w.ens.Members(), byZxid).Server
 }
 
@@ -186,36 +187,36 @@ func (w *weather) storm() {
 	const short, long = time.Second, 12 * time.Second
 	plan := zktest.ChaosPlan{
 		Seed: w.seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
-			{Chance: 0.03, Rule: zktest.Rule{Do: zktest.DelayReply(short)}},
-			{Chance: 0.03, Rule: zktest.Rule{Do: zktest.DelayRequest(2 * short)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.02, Do: zktest.DropRequest()},
+			{Chance: 0.02, Do: zktest.DropReply()},
+			{Chance: 0.004, Do: zktest.Blackhole()},
+			{Chance: 0.004, Do: zktest.BlackholeReply()},
+			{Chance: 0.03, Do: zktest.DelayReply(short)},
+			{Chance: 0.03, Do: zktest.DelayRequest(2 * short)},
 		},
 		Every: 3 * time.Second,
 		Disruptions: []zktest.Disruption{
-			zktest.CutSession(), zktest.CutSession(), zktest.RefuseFor(2 * short), zktest.StopFor(short),
-			zktest.BlackholeFor(long), zktest.PauseSessionFor(long),
-			zktest.Custom("a machine loses its session", func(rng *rand.Rand) {
+			{Kind: "cut"}, {Kind: "cut"}, {Kind: "refuse", For: 2 * short}, {Kind: "stop", For: short},
+			{Kind: "blackhole", For: long}, {Kind: "pause_session", For: long},
+			{Kind: "a machine loses its session", Do: func(rng *rand.Rand) {
 				w.machines[rng.IntN(len(w.machines))].host.LoseSessions()
-			}),
+			}},
 		},
 	}
 	if all := w.ens.Members(); len(all) > 1 {
-		plan.Disruptions = append(plan.Disruptions, zktest.Custom("a server lags", func(rng *rand.Rand) {
+		plan.Disruptions = append(plan.Disruptions, zktest.Disruption{Kind: "a server lags", Do: func(rng *rand.Rand) {
 			all[0].Lag(time.Duration(rng.Int64N(int64(long))))
-		}))
+		}})
 		defer all[0].Lag(0)
 	}
-	require.NoError(w, w.ens.StartFaults(plan))
+	require.NoError(w, zkinside.Of(w.ens).StartFaults(plan))
 	for range 40 {
 		w.step(true)
 		time.Sleep(w.upTo(1500 * time.Millisecond))
 		w.releaseLost()
 	}
-	w.ens.StopFaults()
+	w.ens.Members()[0].StopFaults()
 	for _, m := range w.machines {
 		m.host.Heal()
 	}
@@ -476,9 +477,11 @@ func (w *weather) log(format string, args ...any) {
 }
 
 func (w *weather) explain() {
-	recipetest.LogEvents(w.T, w.ens.Events())
+	recipetest.LogEvents(w.T, w.ens)
 	if w.Failed() {
 		w.Log(strings.Join(w.history, "\n"))
-		w.Log(w.ens.Dump())
+		for _, m := range w.ens.Members() {
+			w.Log(m.Dump())
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -116,6 +117,6 @@ func TestNodeDataThatIsTooLong(t *testing.T) {
 			require.ErrorContains(t, err, `"1025 bytes": must be no more than 1024 bytes`)
 			require.ErrorContains(t, err, "/l")
 		}
-		require.Zero(t, w.Fake.CountRequests(zktest.OpAny)-w.Fake.CountRequests(zktest.OpPing))
+		require.Zero(t, w.Fake.CountRequests(zktest.OpAny)-w.Fake.CountRequests(zkinside.OpPing))
 	})
 }

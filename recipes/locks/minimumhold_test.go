@@ -169,7 +169,7 @@ func TestMinimumHoldOutlastsTheClient(t *testing.T) {
 				require.True(t, w.exists(lease.Path()))
 				require.False(t, w.exists(mine.Path()), "other locks are free")
 				synctest.Wait() // the server hears of the end of the connection
-				require.Zero(t, w.Fake.Connections()-1, "but for the observer's")
+				require.Zero(t, w.Fake.Stats().Connections-1, "but for the observer's")
 
 				time.Sleep(w.Session - 1)
 				require.True(t, w.exists(lease.Path()))

@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -92,9 +93,9 @@ func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
 	for name, trouble := range map[string]zktest.Action{
 		"request lost":   zktest.DropRequest(),
 		"reply lost":     zktest.DropReply(),
-		"server error":   zktest.Fail(zktest.ErrSystem),
+		"server error":   zktest.Fail(zkinside.ErrSystem),
 		"no right":       zktest.Fail(zktest.ErrNoAuth),
-		"server is busy": zktest.Fail(zktest.ErrThrottled),
+		"server is busy": zktest.Fail(zkinside.ErrThrottled),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

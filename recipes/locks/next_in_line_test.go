@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -56,7 +57,7 @@ func (p *pair) handOver(t *testing.T) []zktest.Op {
 // requestsOf returns what a client has asked for.
 func (p *pair) requestsOf(c *framework.Client) (ops []zktest.Op) {
 	for _, r := range p.Fake.Requests() {
-		if r.Session == c.SessionID() && r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+		if r.Session == c.SessionID() && r.Op != zkinside.OpPing && r.Op != zktest.OpConnect {
 			ops = append(ops, r.Op)
 		}
 	}
@@ -100,7 +101,7 @@ func TestNextInLineLooksWhereAnEventProvesNothing(t *testing.T) {
 			mutexAt, mutexAt,
 			func(t *testing.T, w *world) {
 				require.NoError(t, w.Fake.Create("/l", nil))
-				require.NoError(t, w.Fake.SetSequence("/l", 1<<31-2))
+				require.NoError(t, zkinside.Of(w.Fake).SetSequence("/l", 1<<31-2))
 			}, nil,
 		},
 	} {
@@ -113,7 +114,7 @@ func TestNextInLineLooksWhereAnEventProvesNothing(t *testing.T) {
 				if tc.meanwhile != nil {
 					tc.meanwhile(t, p)
 				}
-				require.Contains(t, p.handOver(t), zktest.OpGetChildren2)
+				require.Contains(t, p.handOver(t), zktest.Op(zkinside.OpGetChildren2))
 				require.NoError(t, p.next.Lease.Release(t.Context()))
 				w.NothingLeft(t, "/l")
 			})

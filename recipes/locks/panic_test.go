@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -94,7 +95,7 @@ func TestRecoveredPanicAfterADowngradeLeavesNoLockHeld(t *testing.T) {
 		hook.on = true
 		require.PanicsWithValue(t, hook, func() { _, _ = l.ReadLock().Acquire(context.WithoutCancel(writer.Context())) })
 		time.Sleep(30 * time.Second)
-		require.Empty(t, w.Fake.Session(c.SessionID()).Ephemerals())
+		require.Empty(t, zkinside.Of(w.Fake).Ephemerals(c.SessionID()))
 		_, err = locks.NewInterProcessReadWriteLock(w.Observer, "/l").WriteLock().Acquire(recipetest.Within(t, time.Hour))
 		require.NoError(t, err)
 	})
@@ -129,9 +130,9 @@ func TestRecoveredPanicInAReleaseLeavesOtherReadersTheLock(t *testing.T) {
 		require.PanicsWithValue(t, hook, func() { _ = l.Release(w.Patience(t)) })
 		time.Sleep(30 * time.Second)
 		require.NoError(t, other.Context().Err())
-		require.Len(t, w.Fake.Session(c.SessionID()).Ephemerals(), 1)
+		require.Len(t, zkinside.Of(w.Fake).Ephemerals(c.SessionID()), 1)
 		require.NoError(t, other.Release(w.Patience(t)))
 		time.Sleep(30 * time.Second)
-		require.Empty(t, w.Fake.Session(c.SessionID()).Ephemerals())
+		require.Empty(t, zkinside.Of(w.Fake).Ephemerals(c.SessionID()))
 	})
 }

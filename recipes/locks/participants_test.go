@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -76,7 +77,7 @@ func TestParticipantWhoLeavesMeanwhileIsLeftOut(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		queue := queueUp(ctx, locks.NewInterProcessMutex(c, path), 2)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: w.Observer.SessionID(), Times: 1, Do: zktest.Fail(zktest.ErrNoNode)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: w.Observer.SessionID(), Times: 1, Do: zktest.Fail(zkinside.ErrNoNode)})
 		list, err := locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
 		require.NoError(t, err)
 		require.Len(t, list, 1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -32,7 +33,7 @@ func TestWaitersOfEveryKindQueueAgain(t *testing.T) {
 							if n, _ := w.Fake.Node(path + "/" + name); n.Stat.EphemeralOwner == c.SessionID() {
 								err := w.Fake.Delete(path + "/" + name)
 								if err != nil { // a multi-lock gives up its other nodes when it has lost one
-									require.ErrorIs(t, err, zktest.ErrNoNode)
+									require.ErrorIs(t, err, zktest.Code(zkinside.ErrNoNode))
 								}
 							}
 						}

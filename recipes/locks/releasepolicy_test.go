@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -42,7 +43,7 @@ func TestZeroReleasePolicyGivesTheLockBackAtOnce(t *testing.T) {
 		// The last policy counts.
 		m := locks.NewInterProcessMutex(c, path, idleFor(9, time.Minute), locks.WithReleasePolicy(locks.ReleasePolicy{}))
 		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpDelete}, w.Requests())
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zkinside.OpGetChildren2, zktest.OpDelete}, w.Requests())
 		w.NothingLeft(t, path)
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -77,7 +78,7 @@ func TestReadersBehindAWriterGoOnWithoutARequest(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
 		late := takeAll(ctx, 50, readLock(c, path))
-		require.Equal(t, []zktest.Op{zktest.OpDelete, zktest.OpGetChildren2}, w.Requests())
+		require.Equal(t, []zktest.Op{zktest.OpDelete, zkinside.OpGetChildren2}, w.Requests())
 		require.Equal(t, readers[0].Wait(t).Path(), late[0].Wait(t).Path())
 		releaseAll(t, ctx, append(readers, late...))
 		w.NothingLeft(t, path)
@@ -121,7 +122,7 @@ func TestReadersOutlastTheOneThatLooksForThem(t *testing.T) {
 		c, _ := w.Connect(t)
 		first := hold(t, ctx, readLock(c, path))
 		time.Sleep(2 * joinTime)
-		slow := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.DelayReply(2 * time.Second)})
+		slow := w.Fake.Inject(zktest.Rule{Op: zkinside.OpGetChildren2, Do: zktest.DelayReply(2 * time.Second)})
 		going := take(recipetest.Within(t, time.Second), readLock(c, path))
 		synctest.Wait()
 		readers := takeAll(ctx, 5, readLock(c, path))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
@@ -115,7 +116,7 @@ func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T
 				if later == 0 {
 					deleteGate()
 				}
-			}), zktest.Fail(zktest.ErrThrottled))})
+			}), zktest.Fail(zkinside.ErrThrottled))})
 			ours := make(chan *locks.Lease, 1)
 			go func() { lease, _ := s.Acquire(ctx); ours <- lease }()
 			if later > 0 {

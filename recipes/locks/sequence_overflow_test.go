@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -30,7 +31,7 @@ func atTheEndOfTheSequence(t *testing.T, paths []string, scenario func(t *testin
 					w.Fake.Create(strings.Join(strings.Split(path, "/")[:i+2], "/"), nil)
 				}
 				require.NoError(t, w.Fake.Create(path, nil))
-				require.NoError(t, w.Fake.SetSequence(path, next))
+				require.NoError(t, zkinside.Of(w.Fake).SetSequence(path, next))
 			}
 			scenario(t, w)
 		})
@@ -130,7 +131,7 @@ func TestQueueIsInOrderOfArrivalWhenTheSequenceIsUsedUp(t *testing.T) {
 		var queue []*locktest.Pending
 		for i, number := range []int32{math.MaxInt32, math.MinInt32 + 5, math.MaxInt32, math.MinInt32, math.MaxInt32, -1} {
 			c, _ := w.Connect(t)
-			require.NoError(t, w.Fake.SetSequence("/l", number))
+			require.NoError(t, zkinside.Of(w.Fake).SetSequence("/l", number))
 			queue = append(queue, locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l")))
 			w.WaitNodes(t, "/l", i+1)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -25,7 +26,7 @@ type tried struct {
 
 const (
 	create = zktest.OpCreate
-	list   = zktest.OpGetChildren2
+	list   = zkinside.OpGetChildren2
 	read   = zktest.OpGetData
 	remove = zktest.OpDelete
 	toSync = zktest.OpSync

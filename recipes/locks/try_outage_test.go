@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -36,7 +37,7 @@ func TestTryOfAReadLockDoesNotSitAnOutageOutWithOtherReaders(t *testing.T) {
 			return func() { network.Refuse(false) }
 		},
 		"throttled": func(w *world, c *framework.Client, _ *recipetest.Network) (up func()) {
-			fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpAny, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+			fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpAny, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
 			return fault.Remove
 		},
 	} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leadertest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -63,7 +64,7 @@ func TestContenderIsNotMisledByALeader(t *testing.T) {
 // tries counts how often nodes were to be made, by requests of this kind. A contender
 // that is misled asks for second ones, and may have removed them when the test looks.
 func tries(l *leadertest.LostReply, by zktest.Op) (n int) {
-	for _, r := range l.Ens.Requests() {
+	for _, r := range zkinside.Of(l.Ens).AllRequests().([]zktest.Request) {
 		if r.Op == by && r.Path != "/" { // or else it waits for a majority
 			n++
 		}

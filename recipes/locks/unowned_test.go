@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -41,7 +42,7 @@ func TestWaiterBehindANodeThatNoSessionOwns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				require.NoError(t, w.Fake.Create(tc.node, nil))
-				require.NoError(t, w.Fake.SetSequence(tc.node[:strings.LastIndex(tc.node, "/")], 1))
+				require.NoError(t, zkinside.Of(w.Fake).SetSequence(tc.node[:strings.LastIndex(tc.node, "/")], 1))
 				var log strings.Builder
 				c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				for range tc.waiters {
@@ -77,7 +78,7 @@ func TestWaiterBehindAHolderAndANodeThatNoSessionOwns(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		holder := hold(t, t.Context(), mutexAt(w.Observer))
 		require.NoError(t, w.Fake.Create("/l/lock-0000000001", nil))
-		require.NoError(t, w.Fake.SetSequence("/l", 2))
+		require.NoError(t, zkinside.Of(w.Fake).SetSequence("/l", 2))
 		c, _ := w.Connect(t)
 		m := mutexAt(c)
 		_, err := m.Acquire(recipetest.Within(t, time.Minute))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -117,7 +118,7 @@ func TestParentsThatVanishDoNotTakeTheData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)
-				vanishes := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 20, Do: zktest.Fail(zktest.ErrNoNode)})
+				vanishes := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 20, Do: zktest.Fail(zkinside.ErrNoNode)})
 				n := start(t, c, "/a", "ours", nodes.WithMode(mode))
 				r := w.ready(t, n)
 				require.Equal(t, 20, vanishes.Hits())

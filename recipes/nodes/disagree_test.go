@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -64,7 +65,7 @@ func TestShutdownDeletesANodeThatWasNeverSeen(t *testing.T) {
 func TestAnswersThatDisagreeDoNotSpin(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 1000, Do: zktest.Fail(zktest.ErrNodeExists)})
+		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 1000, Do: zktest.Fail(zkinside.ErrNodeExists)})
 		n := start(t, c, "/a", "data")
 		time.Sleep(time.Minute)
 		synctest.Wait()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -42,12 +43,12 @@ func TestShutdownThatGivesUpNamesTheTrouble(t *testing.T) {
 		n := start(t, c, "/a", "data")
 		w.ready(t, n)
 		settle()
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		err := n.Shutdown(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorContains(t, err, "the node may still be there")
 		code, _ := framework.ServerCode(err)
-		require.EqualValues(t, zktest.ErrSystem, code, "%v", err)
+		require.EqualValues(t, zkinside.ErrSystem, code, "%v", err)
 		require.Equal(t, 1, strings.Count(log.String(), "deletion of a persistent node is retried after an error"))
 		trouble.Remove()
 		require.NoError(t, n.Shutdown(w.Patience(t)))
@@ -59,8 +60,8 @@ func TestShutdownThatGivesUpNamesTheTrouble(t *testing.T) {
 // the node. The pauses between the attempts grow to half a minute.
 func TestTroubleDoesNotEndTheNode(t *testing.T) {
 	for _, code := range []zktest.Code{
-		zktest.ErrSystem, -7 /* operation timeout */, zktest.ErrThrottled, zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
-		zktest.ErrNoNode, -5, /* marshalling error */
+		zkinside.ErrSystem, -7 /* operation timeout */, zkinside.ErrThrottled, zktest.ErrConnectionLoss, zkinside.ErrSessionExpired,
+		zkinside.ErrNoNode, -5, /* marshalling error */
 	} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, _ := w.Connect(t)
@@ -69,12 +70,12 @@ func TestTroubleDoesNotEndTheNode(t *testing.T) {
 			n := start(t, c, "/a", "data")
 			_, err := n.WaitRegistered(recipetest.Within(t, 2*time.Second))
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			if code == zktest.ErrThrottled { // the request is made again, and not given up yet
+			if code == zkinside.ErrThrottled { // the request is made again, and not given up yet
 				answer, _ := framework.ServerCode(err)
 				require.EqualValues(t, code, answer, "%v", err)
 			}
 			w.ready(t, n)
-			if code == zktest.ErrSystem {
+			if code == zkinside.ErrSystem {
 				const pauses = 1 + 2 + 4 + 8 + 16 + 25*30 // seconds
 				require.Equal(t, pauses*time.Second, time.Since(begun).Truncate(time.Second))
 			}
@@ -143,7 +144,7 @@ func TestRefusedCredentialsEndANode(t *testing.T) {
 		network.Refuse(true)
 		network.Cut()
 		time.Sleep(time.Minute)
-		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		refused := w.Fake.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: -1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		network.Refuse(false)
 		_, err := n.WaitRegistered(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, zk.ErrAuthFailed)
@@ -236,7 +237,7 @@ func TestShutdownBeforeALateCreateSaysThatTheNodeIsLeftToTheServers(t *testing.T
 				lost, err := c.Session(w.Patience(t))
 				require.NoError(t, err)
 				stalls := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: lost.ID(), Do: zktest.All(
-					zktest.HoldRequest(session*3/4), zktest.Call(func(zktest.Request) { network.Refuse(true) }))})
+					zkinside.HoldRequest(session*3/4).(zktest.Action), zktest.Call(func(zktest.Request) { network.Refuse(true) }))})
 				n := start(t, c, "/a", "data")
 				<-stalls.Done()
 				<-lost.Context().Done()
@@ -269,7 +270,7 @@ func TestShutdownBeforeALateCreateOfANodeOfNoSession(t *testing.T) {
 		lost, err := c.Session(w.Patience(t))
 		require.NoError(t, err)
 		stalls := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: lost.ID(), Do: zktest.All(
-			zktest.HoldRequest(session*3/4), zktest.Call(func(zktest.Request) { network.Refuse(true) }))})
+			zkinside.HoldRequest(session*3/4).(zktest.Action), zktest.Call(func(zktest.Request) { network.Refuse(true) }))})
 		n := start(t, c, "/a", "data", nodes.WithMode(framework.Persistent))
 		<-stalls.Done()
 		<-lost.Context().Done()

@@ -60,7 +60,7 @@ func (w *world) closeAt(
 	require.NoError(t, c.WaitConnected(ctx))
 
 	started := make(chan *nodes.PersistentNode, 1)
-	fault := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: at(func(zktest.Request) {
+	fault := w.Fake.Inject(zktest.Rule{Optional: true, Path: "/d/*", After: i, Do: at(func(zktest.Request) {
 		n := <-started
 		started <- n
 		go n.Shutdown(ctx)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -126,8 +127,8 @@ func TestNodeOfAFormerSessionIsAMember(t *testing.T) {
 		require.Equal(t, []string{"a=1*"}, text(next().Members))
 		r, _ := m.Node().Registration()
 		// The old node is not replaced, because the server is in trouble.
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Path: r.Path, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		w.Fake.Session(r.Session.ID()).Pause()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Path: r.Path, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
+		zkinside.Of(w.Fake).PauseSession(r.Session.ID())
 		<-r.Session.Context().Done()
 		_, there := m.Node().Registration()
 		require.False(t, there)

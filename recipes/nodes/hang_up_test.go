@@ -36,7 +36,7 @@ func TestValueThatMakesServersHangUpIsNamed(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				var log recipetest.Log
 				c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-				hangUps := w.Fake.Inject(zktest.Rule{Op: tc.op, Path: "/pn", Times: -1, Do: zktest.DropRequest()})
+				hangUps := w.Fake.Inject(zktest.Rule{Optional: true, Op: tc.op, Path: "/pn", Times: -1, Do: zktest.DropRequest()})
 				first := long
 				if tc.op == zktest.OpSetData {
 					first = nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -51,7 +52,7 @@ func TestOwnerWaitsForANodeThatMayNotBeRead(t *testing.T) {
 		_, err = n.WaitRegistered(recipetest.Within(t, recipetest.Untold))
 		require.NoError(t, err)
 		require.Equal(t, "ours", w.dataOf("/n"))
-	}, zktest.WithVersion38())
+	}, zkinside.With(zkinside.Settings{Version38: true}).(zktest.Option))
 }
 
 // A node of ours whose ACL keeps us out is no conflict: it ends, and says why.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -23,10 +24,10 @@ func TestLateRequestOfALostSessionMissesTheNextNode(t *testing.T) {
 				n, seen := startFollowed(t, c, "/a", "zero")
 				w.ready(t, n)
 				require.NoError(t, n.Set(w.Patience(t), []byte("one")))
-				lose := zktest.Call(func(zktest.Request) { w.Fake.Session(c.SessionID()).Replace() })
-				late := w.Fake.Inject(zktest.Rule{Op: op, Path: "/a", Do: zktest.All(lose, zktest.HoldRequest(time.Second))})
+				lose := zktest.Call(func(zktest.Request) { zkinside.Of(w.Fake).ReplaceSession(c.SessionID()) })
+				late := w.Fake.Inject(zktest.Rule{Optional: true, Op: op, Path: "/a", Do: zktest.All(lose, zkinside.HoldRequest(time.Second).(zktest.Action))})
 				if op == zktest.OpMulti {
-					w.Fake.Session(c.SessionID()).Replace()
+					zkinside.Of(w.Fake).ReplaceSession(c.SessionID())
 					w.Fake.CutAll()
 				}
 				require.NoError(t, n.Set(w.Patience(t), []byte("two")))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -25,7 +26,7 @@ func TestNodeThatIsHitByALateReplacement(t *testing.T) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/a", Do: zktest.All(
 			zktest.CallAfter(func(zktest.Request) { go w.Fake.Session(old.ID()).Expire() }),
 			zktest.DelayReply(3*time.Second))})
-		w.Fake.Session(old.ID()).Pause()
+		zkinside.Of(w.Fake).PauseSession(old.ID())
 		<-old.Context().Done()
 		require.NoError(t, w.Fake.WaitFor(w.Patience(t), func() bool { _, there := w.Fake.Node("/a"); return !there }))
 		second, seen := startFollowed(t, b, "/a", "second")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -56,7 +57,7 @@ func TestShutdownInAnOutageLeavesTheNodeOfAnother(t *testing.T) {
 	for name, c := range map[string]closedInOutage{
 		"never sent":                       {data: "ours"},
 		"never sent, the same data":        {data: "theirs"},
-		"not carried out, the same data":   {data: "theirs", fault: zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)}},
+		"not carried out, the same data":   {data: "theirs", fault: zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)}},
 		"lost request":                     {data: "ours", fault: ofCreate(zktest.DropRequest())},
 		"lost reply":                       {data: "ours", fault: ofCreate(zktest.DropReply())},
 		"lost reply to the first request":  {data: "ours", fault: ofCreate(zktest.DropReply()), unknowing: true},

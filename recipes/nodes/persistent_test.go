@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -56,7 +57,7 @@ func TestLingeringNodeOfAFormerSessionIsReplaced(t *testing.T) {
 			c, _ := w.Connect(t)
 			n := start(t, c, "/m/a", "data", opts...)
 			before := w.ready(t, n)
-			w.Fake.Session(before.Session.ID()).Pause() // for the server it goes on for a while
+			zkinside.Of(w.Fake).PauseSession(before.Session.ID()) // for the server it goes on for a while
 			<-before.Session.Context().Done()
 			lost := time.Now()
 			after := w.ready(t, n)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -33,7 +34,7 @@ func TestNodesUnderRandomFaults(t *testing.T) {
 	nodeSeeds.Each(t, func(t *testing.T, seed uint64) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRegistry(t, seed)
-			defer func() { recipetest.LogEvents(t, r.srv.Events()) }()
+			defer func() { recipetest.LogEvents(t, r.srv) }()
 			r.run()
 		})
 	})
@@ -79,24 +80,24 @@ func newRegistry(t *testing.T, seed uint64) *registry {
 	const long = 2 * registrySession
 	r.srv = zktest.Start(t, zktest.WithChaos(zktest.ChaosPlan{
 		Seed: seed,
-		Faults: []zktest.FaultRate{
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
-			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
-			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
-			{Chance: 0.02, Rule: zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayRequest(3 * time.Second)}},
-			{Chance: 0.02, Rule: zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(3 * time.Second)}},
-			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.Fail(zktest.ErrSystem)}},
+		Faults: []zktest.Rule{
+			{Chance: 0.01, Do: zktest.DropRequest()},
+			{Chance: 0.01, Do: zktest.DropReply()},
+			{Chance: 0.004, Do: zktest.Blackhole()},
+			{Chance: 0.004, Do: zktest.BlackholeReply()},
+			{Chance: 0.02, Do: zktest.DelayReply(3 * time.Second)},
+			{Chance: 0.02, Op: zktest.OpMulti, Do: zktest.DelayRequest(3 * time.Second)},
+			{Chance: 0.02, Op: zktest.OpCreate, Do: zktest.DelayRequest(3 * time.Second)},
+			{Chance: 0.01, Do: zktest.Fail(zkinside.ErrSystem)},
 		},
 		Every: 20 * time.Second,
 		Disruptions: []zktest.Disruption{
-			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
-			zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long), zktest.RefuseFor(long),
-			zktest.PauseSessionFor(long), zktest.PauseSessionFor(registrySession / 2),
-			zktest.Custom("end a session before its time", r.expireSomeone),
-			zktest.Custom("delete someone's node", r.deleteSomeone),
-			zktest.Custom("write to someone's node", r.writeToSomeone),
+			{Kind: "cut"}, {Kind: "cut"}, {Kind: "replace"}, {Kind: "reap"},
+			{Kind: "stop", For: long}, {Kind: "pause", For: long}, {Kind: "blackhole", For: long}, {Kind: "refuse", For: long},
+			{Kind: "pause_session", For: long}, {Kind: "pause_session", For: registrySession / 2},
+			{Kind: "end a session before its time", Do: r.expireSomeone},
+			{Kind: "delete someone's node", Do: r.deleteSomeone},
+			{Kind: "write to someone's node", Do: r.writeToSomeone},
 		},
 	}))
 	return r

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -34,7 +35,7 @@ func TestNodeThatIsReplacedIsLostBeforeTheOtherOneIsRead(t *testing.T) {
 				n, seen := startFollowed(t, c, "/a", "ours", tc.opts...)
 				w.ready(t, n)
 				synctest.Wait()
-				trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+				trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 				_, err := w.Observer.Transaction(t.Context(), framework.DeleteOp("/a", framework.AnyVersion), framework.CreateOp("/a", []byte("theirs")))
 				require.NoError(t, err)
 				settle()
@@ -71,7 +72,7 @@ func TestNodeThatIsReplacedDuringADoubtIsLost(t *testing.T) {
 		require.Error(t, n.Set(recipetest.Within(t, time.Second), []byte("new")))
 		require.NoError(t, w.Fake.Delete("/a"))
 		require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
-		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		network.Refuse(false)
 		require.NoError(t, c.WaitConnected(w.Patience(t)))
 		time.Sleep(time.Minute)

@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
@@ -20,7 +21,7 @@ func TestTTLNodeAfterASleepThatTheSessionSurvives(t *testing.T) {
 	for _, readers := range []int{0, 1} { // who begin while the node may be gone
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			host := w.Fake.NewHost()
-			c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), insider.WithSuspendClock(host.Suspended).(framework.Option),
+			c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), insider.WithSuspendClock(zkinside.Suspended(host)).(framework.Option),
 				framework.WithSessionTimeout(time.Minute))
 			n, before := startFollowed(t, c, "/a", "data", nodes.WithTTL(5*time.Second))
 			first := w.ready(t, n)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -111,7 +112,7 @@ func TestTTLNodeIsNotRegisteredWithoutATouch(t *testing.T) {
 		before, err := n.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		settle()
-		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		time.Sleep(11 * time.Minute)
 		synctest.Wait()
 		_, there := n.Registration()
@@ -128,7 +129,7 @@ func TestTTLNodeIsNotRegisteredWithoutATouch(t *testing.T) {
 func TestTTLNodeThatIsNeverTouched(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		n := startTTL(t, c, "/a", "data", 10*time.Minute)
 		_, err := n.WaitRegistered(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -178,7 +179,7 @@ func TestTTLNodeOnAServer(t *testing.T) {
 // Servers that have no nodes with a time to live end it.
 func TestTTLNodeOnAServerWithoutThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t, zktest.WithTTLNodes(false))
+		srv := zktest.Start(t, zkinside.With(zkinside.Settings{NoTTLNodes: true}).(zktest.Option))
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()

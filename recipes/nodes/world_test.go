@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -152,7 +153,7 @@ func (w *world) awaitNode(t *testing.T, path string, there bool) {
 // requests returns the requests of a session, without pings and handshakes.
 func (w *world) requests(session int64) (ops []zktest.Op) {
 	for _, r := range w.Fake.Requests() {
-		if r.Session == session && r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+		if r.Session == session && r.Op != zkinside.OpPing && r.Op != zktest.OpConnect {
 			ops = append(ops, r.Op)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/shared"
 )
 
@@ -32,7 +33,7 @@ func TestCallsReturnWhenTheirValueIsClosed(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)
 				n := w.count(t, c, "/n", 7)
-				w.Fake.Session(c.SessionID()).Pause()
+				zkinside.Of(w.Fake).PauseSession(c.SessionID())
 				returned := make(chan error, 1)
 				go func() { returned <- test.call(t.Context(), n) }()
 				settle()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
@@ -29,7 +30,7 @@ func TestValueIsReadAgainAfterEachReconnect(t *testing.T) {
 			w.Fake.ClearRequests()
 			w.Fake.CutAll()
 			settle()
-			require.Equal(t, []zktest.Op{zktest.OpSetWatches, zktest.OpGetData}, w.requests(session))
+			require.Equal(t, []zktest.Op{zkinside.OpSetWatches, zktest.OpGetData}, w.requests(session))
 			w.Fake.Stop()
 			settle()
 			w.Fake.Restart()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
@@ -21,7 +22,7 @@ func TestRefreshBeforeTheSeed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log recipetest.Log
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Do: zktest.Fail(zktest.ErrSystem)}) // the Value is tried again later
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Do: zktest.Fail(zkinside.ErrSystem)}) // the Value is tried again later
 		n, err := shared.NewCount(c, "/n", 7)
 		require.NoError(t, err)
 		defer n.Close()

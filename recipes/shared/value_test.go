@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
 )
@@ -132,12 +133,12 @@ func TestWriteOverANodeThatWasRecreatedIsReported(t *testing.T) {
 		c, _ := w.Connect(t)
 		n := w.count(t, c, "/n", 7)
 		previous := get(t, n)
-		w.Fake.Session(c.SessionID()).Pause()
+		zkinside.Of(w.Fake).PauseSession(c.SessionID())
 		require.NoError(t, w.Fake.Delete("/n"))
 		require.NoError(t, w.Fake.Create("/n", bytesOf(9)))
 		go func() {
 			time.Sleep(time.Second)
-			w.Fake.Session(c.SessionID()).Resume()
+			zkinside.Of(w.Fake).ResumeSession(c.SessionID())
 		}()
 		now, ok, err := n.TrySet(t.Context(), previous, 1)
 		require.ErrorIs(t, err, shared.ErrNodeReplaced)

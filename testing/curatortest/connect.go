@@ -1,21 +1,21 @@
-// Package curatortest connects a client to a test's server in one line:
+// Package curatortest gives a test a server and a client in one line:
 //
 //	func TestService(t *testing.T) {
-//		srv := zktest.Start(t)
-//		client := curatortest.Connect(t, srv)
+//		srv, client := curatortest.Start(t)
 //		...
 //	}
 //
 // A test that cuts the client off gives it a [zktest.Host]:
 //
+//	srv := zktest.Start(t)
 //	host := srv.NewHost()
 //	client := curatortest.Connect(t, srv, framework.WithDialer(host.Dialer()))
 //	...
 //	host.LoseSessions()
 //
 // The server may also be inside a bubble of testing/synctest. Package zktest imports
-// nothing of this module, so that it serves tests of any ZooKeeper client. This is
-// why the connection is made here.
+// no client, so that it serves tests of any ZooKeeper client. This is why the
+// connection is made here.
 package curatortest
 
 import (
@@ -37,11 +37,20 @@ type Server interface {
 // that is down.
 const longestWait = 30 * time.Second
 
+// Start returns a server and a client of it. Both are closed when the test ends.
+// The options are the client's, see [Connect]. A server with options comes from
+// [zktest.Start].
+func Start(tb zktest.TB, opts ...framework.Option) (*zktest.Server, *framework.Client) {
+	tb.Helper()
+	srv := zktest.Start(tb)
+	return srv, Connect(tb, srv, opts...)
+}
+
 // Connect returns a client that has a connection and a session. The client is
 // closed when the test ends, before a server that was started earlier. It may
 // also be closed before that.
 //
-// The options are those of framework.New. If there is no connection within 30
+// The options are options of framework.New. If there is no connection within 30
 // seconds, or an option cannot be used, the test fails with the reason.
 func Connect(tb zktest.TB, srv Server, opts ...framework.Option) *framework.Client {
 	tb.Helper()

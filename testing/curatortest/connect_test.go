@@ -49,7 +49,7 @@ func TestConnectToAnEnsemble(t *testing.T) {
 	})
 }
 
-// A client of a host uses the network of the host, and not that of the server.
+// A client of a host uses the network of the host, and not the server's network.
 func TestConnectFromAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

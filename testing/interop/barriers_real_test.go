@@ -102,7 +102,7 @@ func (m *javaMember) barrier(ctx context.Context, verb string) error {
 	return err
 }
 
-// Members of both languages enter together, and leave together, whoever comes
+// Members of both languages enter together, and leave together, whichever comes
 // last, in one round after the other.
 func TestLanguagesMeetAtADoubleBarrier(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {

@@ -30,15 +30,15 @@ var (
 	curatorNodes = flag.Int("cached-by-curator", 60_000, "how many nodes both caches have in a benchmark")
 )
 
-// BenchmarkFirstSync fills a cache of ours from a real server. Beside it, it
-// makes the same reads without a cache: those of 64 goroutines that share a
+// BenchmarkFirstSync fills one of our caches from a real server. Beside it, it
+// makes the same reads without a cache, in 64 goroutines that share a
 // connection of go-zookeeper and know all paths beforehand. With a smaller tree
 // it fills a CuratorCache, too. Each round has one of each kind, so that all of
 // them see the same server. These are the metrics; times and ratios are medians
 // of the rounds:
 //
 //   - our-ms: our time.
-//   - x-plain: our time divided by that of the plain reads.
+//   - x-plain: our time divided by the time of the plain reads.
 //   - x-curator: our time divided by Curator's.
 //   - our-B and curator-B: the memory for one node, which has 64 bytes of data:
 //     what is in use after a collection of garbage, with the cache and without.

@@ -31,7 +31,7 @@ const failOverTimeout = 4 * time.Second
 // BenchmarkFailOver kills the process that holds a lock, and measures how long a
 // client that waits has to wait still. All sessions have the same timeout, and a
 // key in Redis as long a validity. In each round all libraries do that at the same
-// time, each with a path of its own: they mostly wait. A library that has an error is
+// time, each with its own path: they mostly wait. A library that has an error is
 // left out from then on.
 func BenchmarkFailOver(b *testing.B) {
 	srv := zkserver.Start(b, zkserver.WithTick(2*time.Second)) // as in ZooKeeper's own zoo.cfg
@@ -70,7 +70,7 @@ type failOver func(b *testing.B, path string) (waiting, error)
 // waiting is what one library does in a round.
 type waiting struct {
 	kill func()         // the holder
-	wait func() granted // for the one that waits
+	wait func() granted // for the waiter
 }
 
 // failOvers are the libraries by their names.
@@ -146,7 +146,7 @@ func peerFailOver(program func() *exec.Cmd) failOver {
 			if got.err != nil {
 				waiter.kill()
 			}
-			waiter.endCommands() // the next round has processes of its own
+			waiter.endCommands() // the next round has new processes
 			return got
 		}}, nil
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/gocurator/curator/internal/zkserver"
 )
 
-// BenchmarkPeers has scenarios for recipes of this library, and for those of other
+// BenchmarkPeers has scenarios for recipes of this library, and for recipes of other
 // libraries. In each round all libraries that have the recipe do the same, one
 // after the other: ours, Java Curator and Python's kazoo on the same ZooKeeper
 // server, the package concurrency of etcd on etcd, and rueidislock on Redis. No
@@ -39,10 +39,10 @@ func BenchmarkPeers(b *testing.B) {
 	meter := startMeter(b, srv.Addr()) // before the clients, to end after them
 	peers := startPeers(b, srv.Addr(), meter.addr())
 	// Java compiles the client, and the server's JVM its code. Each scenario has a
-	// time of its own to warm up, but all libraries share that.
+	// extra time to warm up, but all libraries share that.
 	if java := peers.timed["curator"]; java != nil {
 		warm := java.rounds(b, "one", "/bench/warm", 100)
-		var err error // also those of the scenarios have it
+		var err error // the scenarios have it, too
 		for start := time.Now(); err == nil && time.Since(start) < 4**warmUp; {
 			_, err = warm()
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/gocurator/curator/internal/kazootest"
 )
 
-// program returns the command of a peer. The address is that of ZooKeeper, and is
+// program returns the command of a peer. The address is ZooKeeper's, and is
 // not used for others.
 type program func(addr string, session time.Duration) *exec.Cmd
 

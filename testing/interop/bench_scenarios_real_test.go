@@ -37,7 +37,7 @@ var (
 )
 
 // queues is how long a client has queued before the other one releases. etcd looks
-// every 100 ms for watchers like those of its mutex.
+// every 100 ms for watchers as its mutex does.
 const queues = 150 * time.Millisecond
 
 // These are the scenarios. An operation is an acquire and release, unless it says
@@ -76,7 +76,7 @@ func ourPath(b testing.TB) string { return "/bench/go" + b.Name() }
 // holds acquires, and returns what releases.
 type holds func() (release func() error, err error)
 
-// locker returns what acquires a lock of ours.
+// locker returns what acquires one of our locks.
 func locker(ctx context.Context, l locks.Locker) holds {
 	return func() (func() error, error) {
 		lease, err := l.Acquire(ctx)

@@ -190,7 +190,7 @@ func runInTurn(b *testing.B, all []*runner, n int) {
 }
 
 // countApart counts the requests of those in Go in three rounds through the relay.
-// Those of Curator are in the rows at a distance.
+// Curator's are in the rows at a distance.
 func (r speedRow) countApart(b *testing.B, all []*runner, addr string, relay *meter) {
 	for i, library := range []string{"our", zkLockName} {
 		one := r.inGo(b, library, addr, relay)

@@ -65,7 +65,7 @@ func (srv *testServer) writeTree(t *testing.T, java *peer, root string) []string
 			require.NoError(t, err)
 		}
 	}
-	require.NoError(t, srv.observer.Sync(ctx, root)) // hears of what Java has done last
+	require.NoError(t, srv.observer.Sync(ctx, root)) // sees what Java has done last
 	return []string{root + "=root", root + "/c=3", root + "/d=6", root + "/d/e="}
 }
 
@@ -121,7 +121,7 @@ func TestCacheHasTheTreeOfKazoos(t *testing.T) {
 	})
 }
 
-// kazooCache is a TreeCache in a process of its own.
+// kazooCache is a TreeCache in another process.
 type kazooCache struct{ trees chan []string } // as PATH=DATA, after each change
 
 func startKazooCache(t *testing.T, python, addr, root string) kazooCache {

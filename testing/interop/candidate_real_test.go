@@ -48,11 +48,11 @@ type candidate interface {
 	resign(t *testing.T)
 }
 
-// inJavaProcess is a candidate in Java that has a process of its own, and can
+// inJavaProcess is a candidate in Java that has its own process, and can
 // crash.
 const inJavaProcess language = "Java process"
 
-// newCandidate returns a candidate with a client of its own.
+// newCandidate returns a candidate with its own client.
 func (srv *testServer) newCandidate(
 	t *testing.T, in language, number int, path, recipe string, checker *leaderChecker, session time.Duration,
 ) candidate {

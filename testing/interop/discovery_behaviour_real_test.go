@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// An instance of ours whose session is killed is registered again, once, for the
+// One of our instances whose session is killed is registered again, once, for the
 // readers of both languages. It is no change for our directory, whose grace is
 // longer.
 func TestOurInstanceComesBackInBothLanguages(t *testing.T) {

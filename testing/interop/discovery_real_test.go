@@ -131,7 +131,7 @@ func TestDirectoryShowsNoGapWhenJavaRegistersAgain(t *testing.T) {
 }
 
 // awaitNewNode waits until a node is there that is newer than a transaction, and
-// returns the one that has created it.
+// returns the client that has created it.
 func (srv *testServer) awaitNewNode(t *testing.T, path string, czxid int64) int64 {
 	t.Helper()
 	for {

@@ -1,8 +1,8 @@
 // Package interop tests that Go processes and Java processes share locks and
 // semaphores, elect leaders together, join the same groups, find each other's
 // services, and have the same tree in their caches. It has no code to use. The
-// Go side is the recipes. The Java side is Apache Curator itself, in processes
-// of its own. Each scenario runs on a real ZooKeeper server and on zktest over
+// Go side is the recipes. The Java side is Apache Curator itself, in other
+// processes. Each scenario runs on a real ZooKeeper server and on zktest over
 // TCP. Further tests run the recipes of Java Curator and of Python's kazoo on
 // zktest.
 //
@@ -13,7 +13,7 @@
 //
 // The tests need a JDK, which is $JAVA_HOME/bin if JAVA_HOME is set, or else
 // java and javac in PATH. They need the jars of Curator and of its
-// dependencies: Debian's, or those of the version that the flag -curator names,
+// dependencies: Debian's, or the dependencies of the version that the flag -curator names,
 // which Maven fetches.
 //
 //	apt install default-jdk-headless libcurator-recipes-java \
@@ -31,19 +31,18 @@
 //
 // A peer has one client in Java and obeys commands, which the comments of
 // java/Peer.java and of the other files there list. One Java process has all
-// peers, except for those that a test kills: each of these has a process of its
-// own. Peers with Spring, Dubbo and the newest Curator are in that process, too,
-// with classes of their own. A Java process ends with its stdin, so that none outlives the tests,
-// however they end.
+// peers, except peers that a test kills: each of these has its own process. Peers with Spring, Dubbo and the newest Curator are in that process, too,
+// with their own classes. A Java process ends with its stdin, so that no process
+// is left when the tests end.
 //
-// All scenarios run at the same time, each on paths of its own. Most of them
+// All scenarios run at the same time, each on its own paths. Most of them
 // wait for the end of sessions. The real server deletes empty lock paths all
 // the time, so that both languages meet paths that have vanished.
 //
 // # Benchmarks
 //
 // BENCHMARKS.md has their results, and internal/benchmarks runs them. This command
-// runs those of locks and counters:
+// runs the benchmarks of locks and counters:
 //
 //	go test -tags real ./testing/interop -run - -bench Speed -benchtime 9x -warm 4s -timeout 60m
 //

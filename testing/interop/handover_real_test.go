@@ -51,7 +51,7 @@ func TestTokensGrowAcrossLanguages(t *testing.T) {
 }
 
 // mixedQueue is a queue behind a holder. The languages of its contenders are
-// those of mixedContenders.
+// the contenders of mixedContenders.
 type mixedQueue struct {
 	holder kind
 	// queueDir is the directory in which a contender first appears, below the

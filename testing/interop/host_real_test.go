@@ -23,7 +23,7 @@ var sharedHost = &lazyHost{}
 
 // lazyHost is a Java process with many peers. The start of a process costs more
 // than most tests. Peers share nothing but the process: each has a client and a
-// connection of its own.
+// separate connection.
 type lazyHost struct {
 	addr string // where each connection is a peer
 	log  output // what the process writes to stderr

@@ -30,7 +30,7 @@ func TestJavaTakesOurNamesApart(t *testing.T) {
 	})
 }
 
-// Each language makes the same nodes on a path of its own. Only their data
+// Each language makes the same nodes on its own path. Only their data
 // about the owner differs.
 func TestBothMakeTheSameNodes(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {

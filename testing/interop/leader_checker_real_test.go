@@ -97,7 +97,7 @@ func (c *leaderChecker) judge(from io.Writer, line string) string {
 	}
 }
 
-// enter returns a verdict. Before it objects to a leader in Java it returns
+// enter returns an outcome. Before it objects to a leader in Java it returns
 // that one instead, unless live has its session. The same leader may enter
 // again after an interruption.
 func (c *leaderChecker) enter(

@@ -74,7 +74,7 @@ func (e *election) revoke(by language) {
 	}
 }
 
-// The queue of a Selector is that of a mutex, in either language.
+// The queue of a Selector is the queue of a mutex, in either language.
 func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 	bothWays(t, func(t *testing.T, srv *testServer, leading, locking language) {
 		c, lock := openLeaderChecker(t, srv.lives), lockPath(t)

@@ -54,7 +54,7 @@ func startPeerOf(t testing.TB, classPath, addr string, session time.Duration) *p
 	return p
 }
 
-// startProcess is startPeer for a peer in a process of its own, which the test
+// startProcess is startPeer for a peer in another process, which the test
 // may kill.
 func startProcess(t testing.TB, addr string, session time.Duration) *peer {
 	t.Helper()
@@ -68,7 +68,7 @@ func startProcessWith(t testing.TB, flags []string, addr string, session time.Du
 	return startProgram(t, javaCurator.get(t).command(flags, addr, strconv.FormatInt(session.Milliseconds(), 10)))
 }
 
-// startProgram starts a peer that is a program of its own. Benchmarks have some in
+// startProgram starts a peer that is another program. Benchmarks have some in
 // other languages.
 func startProgram(t testing.TB, cmd *exec.Cmd) *peer {
 	t.Helper()

@@ -22,7 +22,7 @@ func TestDowngradeWithAWaitingWriter(t *testing.T) {
 		written := acquire(t, srv.contender(t, one).withKind(writing), lock)
 		writer := srv.acquireBehind(t, srv.contender(t, other).withKind(writing), lock, writing)
 		read := acquire(t, written.holder.withKind(reading), lock)
-		// The reader has another client: behind a writer of its own client, it makes no node.
+		// The reader has another client: behind a writer of the same client, it makes no node.
 		reader := srv.acquireBehind(t, srv.contender(t, other).withKind(reading), lock, reading)
 
 		inPlace := sequence(read.node) == sequence(written.node)

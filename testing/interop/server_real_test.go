@@ -18,6 +18,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -92,7 +93,7 @@ func newFakeServer(t *testing.T) *testServer {
 			}
 			return n, nil
 		},
-		reap: func() { srv.ReapContainers() },
+		reap: func() { zkinside.Of(srv).ReapContainers() },
 		lives: func(session int64) (bool, error) {
 			of := func(s zktest.SessionInfo) bool { return s.ID == session }
 			return slices.ContainsFunc(srv.Sessions(), of), nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/recipes/shared"
 )
 
-// awaitShared waits until a Value of ours has a value.
+// awaitShared waits until one of our Values has a value.
 func awaitShared[T any](t *testing.T, v *shared.Value[T], want T) shared.Versioned[T] {
 	t.Helper()
 	for now, err := range v.Changes(withDeadline(t)) {
@@ -26,7 +26,7 @@ func awaitShared[T any](t *testing.T, v *shared.Value[T], want T) shared.Version
 	panic("unreachable")
 }
 
-// The seed is that of the language which comes first. Each language sees what
+// The language that comes first writes the seed. Each language sees what
 // the other sets, and TrySet of either fails when the other has been faster.
 func TestLanguagesShareACount(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {

@@ -13,8 +13,8 @@ import (
 // take place in this order, whatever the order of the rules:
 //
 //  1. DelayRequest, then Call;
-//  2. DropRequest, HoldRequest, Reset, Blackhole or Fail, the first of them that
-//     applies, or else the request is carried out as usual;
+//  2. DropRequest, Blackhole or Fail, the first of them that applies, or else
+//     the request is carried out as usual;
 //  3. CallAfter;
 //  4. BlackholeReply or DropReply, or else the answer is sent, after
 //     DelayReply.
@@ -29,16 +29,8 @@ type Action struct {
 // lost on the way.
 func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest = true }} }
 
-// HoldRequest cuts the connection, and carries out the request d later, as a
-// server of an ensemble does that stalls with a request and then goes on. The
-// client cannot tell this from DropRequest, and may have another session by
-// then. The request is still refused if its session has ended, or has been taken
-// up over another connection, and it is lost if the server has ended, or follows
-// another leader, or none. So is a handshake. A paused server carries it out when
-// it goes on, and one whose leader is out of reach for less than the sync limit
-// when it reaches that again. [Server.Requests] has it then. A d that is not
-// positive makes no sense.
-func HoldRequest(d time.Duration) Action {
+// holdRequest is HoldRequest of package zkinside.
+func holdRequest(d time.Duration) Action {
 	a := Action{apply: func(f *faults) { f.holdRequest += d }}
 	if d <= 0 {
 		a.err = fmt.Errorf("a hold of %v", d)
@@ -47,8 +39,8 @@ func HoldRequest(d time.Duration) Action {
 }
 
 // DropReply carries out the request and cuts the connection instead of
-// answering. The client cannot tell this from DropRequest. A request may be
-// carried out in vain, such as a create without its parents: see Rule.After.
+// answering. The client cannot tell this from DropRequest. A request may
+// have been refused, such as a create without its parents: see Rule.After.
 func DropReply() Action { return Action{apply: func(f *faults) { f.dropReply = true }} }
 
 // Blackhole makes the connection a black hole, beginning with this request,
@@ -59,9 +51,8 @@ func Blackhole() Action { return Action{apply: func(f *faults) { f.blackhole = t
 // BlackholeReply carries out the request, and then does as [Blackhole].
 func BlackholeReply() Action { return Action{apply: func(f *faults) { f.blackholeReply = true }} }
 
-// Reset is [DropRequest] with the end that TCP's RST makes: the client does not
-// even get what was sent to it before and what it has not read.
-func Reset() Action { return Action{apply: func(f *faults) { f.reset = true }} }
+// reset is Reset of package zkinside.
+func reset() Action { return Action{apply: func(f *faults) { f.reset = true }} }
 
 // DelayRequest waits before the request is carried out. Later requests on the
 // connection wait behind it. A negative d makes no sense.

@@ -10,8 +10,8 @@ import (
 // without a session, and therefore without a request in the log.
 
 // Create creates a persistent node, and its parents where they are missing.
-// Errors are Codes, such as [ErrNodeExists]; [ErrConnectionLoss] says that a
-// member of an ensemble cannot reach its leader, or that there is none.
+// The error is a [Code]. [ErrConnectionLoss] says that a member of an ensemble
+// cannot reach its leader, or that there is none.
 func (s *Server) Create(path string, data []byte) error {
 	if !datatree.ValidPath(path) {
 		return wire.ErrBadArguments
@@ -46,7 +46,7 @@ func (s *Server) Set(path string, data []byte) error {
 	})
 }
 
-// Delete deletes a node and everything below it, whoever owns it.
+// Delete deletes a node and everything below it, whichever session owns it.
 func (s *Server) Delete(path string) error {
 	if datatree.Reserved(path) {
 		return wire.ErrBadArguments
@@ -69,14 +69,8 @@ func (c *cluster) deleteBelowLocked(path string) wire.Code {
 	return wire.OK
 }
 
-// SetSequence sets the number that the next sequential child of parent gets. It
-// serves to test what happens at the end of the sequence, where servers do not
-// wrap: every child after the one with 2147483647 gets that number again. Only
-// creates that are under way together continue at -2147483648. A real server
-// may do so whenever it is busy with several creates. Here these are the
-// creates of one multi, and those that have come together on one connection.
-// Pass a negative number for any other case.
-func (s *Server) SetSequence(parent string, next int32) error {
+// setSequence is SetSequence of package zkinside.
+func (s *Server) setSequence(parent string, next int32) error {
 	return s.asAdmin(func() wire.Code {
 		_, code := s.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			return tx.SetNextSequence(parent, next)
@@ -90,12 +84,8 @@ func (c *cluster) editLocked(w write) wire.Code {
 	return code
 }
 
-// ReapContainers deletes empty containers and outdated nodes with a TTL now.
-// The server, in an ensemble its leader, does this by itself, see
-// [WithContainerCheckInterval]. A container that becomes empty by it is deleted
-// the next time only, as on a real server. It returns the number of nodes
-// deleted.
-func (s *Server) ReapContainers() int {
+// reapContainers is ReapContainers of package zkinside.
+func (s *Server) reapContainers() int {
 	s.mu.Lock()
 	defer s.unlock()
 	if !s.writableLocked() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 // server; these run with every change.
 
 // A server ends its connection of a session before it looks at the password of
-// whoever wants to take the session up.
+// any client that wants to take the session up.
 func TestWrongPasswordEndsTheConnection(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		owner, thief := login(t, srv), dialRaw(t, srv)
@@ -45,7 +46,7 @@ func TestHandshake(t *testing.T) {
 			require.Equal(t, granted, c.timeout, asked)
 			require.Len(t, c.password, passwordSize)
 		}
-		require.False(t, dialRaw(t, srv).handshake(srv.Zxid()+1, 10_000, 0, nil))
+		require.False(t, dialRaw(t, srv).handshake(srv.Stats().Zxid+1, 10_000, 0, nil))
 		stranger := dialRaw(t, srv)
 		require.True(t, stranger.handshake(0, 10_000, 4711, make([]byte, passwordSize)))
 		require.Zero(t, stranger.session)
@@ -115,7 +116,7 @@ func TestMultiIsOneTransaction(t *testing.T) {
 		c, watcher := login(t, srv), login(t, srv)
 		c.create("/m", 0)
 		watcher.call(wire.OpGetChildren, "/m", true)
-		zxid := srv.Zxid()
+		zxid := srv.Stats().Zxid
 		failed := c.call(wire.OpMulti,
 			wire.OpCreate, "/m/a", []byte{}, datatree.OpenACL, 0, wire.OpSetData, "/m", []byte("no"), -1,
 			wire.OpDelete, "/m", -1, wire.OpCheck, "/m", 0, wire.OpError)
@@ -137,10 +138,10 @@ func TestMultiIsOneTransaction(t *testing.T) {
 	})
 }
 
-// Removing a watch of one kind leaves those of other kinds on the same path,
+// Removing a watch of one kind leaves watches of other kinds on the same path,
 // before 3.9 it does not.
 func TestRemovingWatches(t *testing.T) {
-	for left, opts := range map[int][]Option{2: nil, 1: {WithVersion38()}} {
+	for left, opts := range map[int][]Option{2: nil, 1: {zkinside.With(zkinside.Settings{Version38: true}).(Option)}} {
 		bubble(t, func(t *testing.T, srv *Server) {
 			c := login(t, srv)
 			c.create("/w", 0)
@@ -164,12 +165,12 @@ func TestRemovingWatches(t *testing.T) {
 func TestRequestsThatCannotBeCarriedOut(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		zxid := srv.Zxid()
+		zxid := srv.Stats().Zxid
 		require.Equal(t, wire.ErrMarshalling, c.call(wire.OpCreate, "/x").code)
 		require.Equal(t, wire.ErrMarshalling, c.call(wire.OpGetData, -2).code)
-		require.Equal(t, zxid, srv.Zxid())
+		require.Equal(t, zxid, srv.Stats().Zxid)
 		require.Equal(t, wire.ErrMarshalling, c.call(wire.OpMulti, wire.OpGetData, "/", false).code)
-		require.Equal(t, zxid+1, srv.Zxid(), "a multi has its zxid before it is read")
+		require.Equal(t, zxid+1, srv.Stats().Zxid, "a multi has its zxid before it is read")
 		for _, path := range []string{"", "x", "//", "/.", "/..", "/x\x00"} {
 			require.Equal(t, wire.ErrBadArguments, c.create(path, 0).code, "%q", path)
 		}

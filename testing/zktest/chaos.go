@@ -8,14 +8,14 @@ import (
 
 // ChaosPlan makes a server or an ensemble fail by chance, see [WithChaos]. In a
 // bubble of testing/synctest the same seed gives the same run, request by
-// request, as long as the clients are deterministic: every request takes a time
-// of its own on its way, so that no two are at the server at once, and all that
+// request, as long as the clients are deterministic: every request takes another
+// time on its way, so that no two are at the server at once, and all that
 // is random is drawn from the seed.
 //
 // A client is not deterministic in these cases:
 //
 //   - Several of its goroutines make requests at the same instant.
-//   - It uses random numbers of its own. go-zookeeper shuffles the addresses
+//   - It draws random numbers. go-zookeeper shuffles the addresses
 //     that it is given: give it one, or a zk.HostProvider of your own.
 //   - It opens its first session at the same instant as another client, which
 //     the server cannot tell from it. Start one after the other.
@@ -24,8 +24,9 @@ type ChaosPlan struct {
 	// Latency is the longest time that a request takes on its way to the
 	// server, 1 millisecond if it is 0. Answers arrive at once.
 	Latency time.Duration
-	// Faults are faults that hit single requests.
-	Faults []FaultRate
+	// Faults hit single requests, each with its [Rule.Chance]. Here Times 0 means
+	// no limit.
+	Faults []Rule
 	// Every is the mean time between two disruptions.
 	Every time.Duration
 	// Disruptions are what happens to servers and sessions, each as likely as
@@ -33,74 +34,50 @@ type ChaosPlan struct {
 	Disruptions []Disruption
 }
 
-// FaultRate makes the action of a rule hit some of its requests. Here Times 0
-// means no limit.
-type FaultRate struct {
-	Chance float64 // how likely it is that a request is hit: 0 never, 1 always
-	Rule   Rule
-}
-
-// Event is something that a [ChaosPlan] did.
-type Event struct {
-	Time time.Time
-	What string
+// event is something that a [ChaosPlan] did.
+type event struct {
+	time time.Time
+	what string
 }
 
 // WithChaos makes the server, or the ensemble, fail by chance until
-// [Server.StopFaults] or [Ensemble.StopFaults]. A plan that makes no sense is
-// an error: chances outside 0 to 1, disruptions without Every, disruptions that
-// need an ensemble and have none, and rules that [Server.Inject] would refuse.
+// [Server.StopFaults]. A plan that makes no sense is an error: disruptions without
+// Every, disruptions that need an ensemble and have none, unknown kinds, and rules
+// that make no sense.
 func WithChaos(plan ChaosPlan) Option {
 	return func(c *config) { c.plan = &plan }
 }
 
-// StartFaults makes the server fail by chance from now on, as [WithChaos] does
-// from the beginning, until [Server.StopFaults], which also ends the latency. A
-// plan that makes no sense is an error, and so is a second one while another is
-// at work.
-func (s *Server) StartFaults(plan ChaosPlan) error {
-	if s.member != nil {
-		return s.ens.StartFaults(plan)
+// startFaults makes the servers fail by chance from now on, as [WithChaos] does
+// from the beginning. StopFaults then also ends the latency. A plan that makes no
+// sense is an error, and so is a second plan while another is at work.
+func (c *cluster) startFaults(plan ChaosPlan) error {
+	if c.ens != nil {
+		return c.simulate(plan, false, victims{servers: c.ens.servers(), ens: c.ens})
 	}
-	return s.simulate(plan, false, victims{servers: []*Server{s}})
-}
-
-// StartFaults is [Server.StartFaults] for an ensemble.
-func (e *Ensemble) StartFaults(plan ChaosPlan) error {
-	return e.simulate(plan, false, victims{servers: e.servers(), ens: e})
+	return c.simulate(plan, false, victims{servers: []*Server{c.alone}})
 }
 
 // StopFaults ends what [WithChaos] has begun: there are no more faults and
 // disruptions, servers and sessions that are stopped, paused or cut off work
-// again, and black holes are healed. The latency of [WithChaos] stays. A
-// simulation ends with StopFaults, and with a look at what the clients have
-// made of it all.
+// again, and black holes are healed. The latency of [WithChaos] stays.
+//
+// At a member of an ensemble, StopFaults does that for all members. Members that
+// the plan has cut off are connected again, and those that it has slowed down do
+// not lag. If they have lost their leader, an election follows.
 func (s *Server) StopFaults() {
-	if s.member != nil {
-		s.ens.StopFaults()
+	s.stopFaults()
+	if s.ens == nil {
+		s.Heal()
 		return
 	}
-	s.stopFaults()
-	s.Heal()
-}
-
-// StopFaults is [Server.StopFaults] for an ensemble. Members that the plan has
-// cut off are connected again, and those that it has slowed down do not lag. If
-// they have lost their leader, an election follows.
-func (e *Ensemble) StopFaults() {
-	e.stopFaults()
-	for _, m := range e.members {
+	for _, m := range s.ens.members {
 		m.Heal()
 	}
 }
 
-// Events returns what the last [ChaosPlan] has done so far, in order.
-func (s *Server) Events() []Event { return s.simulated() }
-
-// Events returns what the last [ChaosPlan] has done so far, in order.
-func (e *Ensemble) Events() []Event { return e.simulated() }
-
-func (c *cluster) simulated() []Event {
+// events returns what the last [ChaosPlan] has done so far, in order.
+func (c *cluster) events() []event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sim == nil {
@@ -127,16 +104,16 @@ func (c *cluster) simulate(plan ChaosPlan, fromBeginning bool, on victims) error
 		return err
 	}
 	on.simulation = sim
-	sim.disruptOne = func(d Disruption) { d.do(&on, d.name) }
+	sim.disruptOne = on.disrupt
 	sim.rng = sim.rngFor(0)
 	sim.counts, sim.hits = make([]int, len(sim.Faults)), make([]int, len(sim.Faults))
 	c.mu.Lock()
 	defer c.unlock()
 	if c.closing {
-		return ErrClosed
+		return errClosed
 	}
-	if c.cfg.schedule != nil {
-		return errors.New("a chaos plan beside a scheduler")
+	if c.cfg.Schedule != nil {
+		return errors.New("a chaos plan together with a scheduler")
 	}
 	if c.sim != nil && !c.sim.stopped {
 		return errors.New("a chaos plan is at work already")

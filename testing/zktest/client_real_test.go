@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 func TestEverydayOperationsOverTCP(t *testing.T) {
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	script(t, connectVia(t, srv, net.DialTimeout, 10*time.Second))
-	srv.AssertNoNodes(t, "/")
+	require.Empty(t, srv.Tree())
 }
 
 // Over TCP on other systems than Linux the port stays open, and the end of a
@@ -53,4 +54,37 @@ func TestRefusalInMemoryAndOverTCP(t *testing.T) {
 		require.NoError(t, err, name)
 		nc.Close()
 	}
+}
+
+// Without WithTCP, the first Addr opens a port, and ConnectString opens one for
+// each member.
+func TestAddressesCanBeDialedOutsideABubble(t *testing.T) {
+	srv := zktest.Start(t)
+	require.Equal(t, srv.Addr(), srv.Addr())
+	script(t, connectVia(t, srv, net.DialTimeout, 10*time.Second))
+	require.NoError(t, srv.Stop())
+	_, err := net.Dial("tcp", srv.Addr())
+	if runtime.GOOS == "linux" {
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	}
+
+	stopped := zktest.Start(t)
+	require.NoError(t, stopped.Stop())
+	_, err = net.Dial("tcp", stopped.Addr())
+	if runtime.GOOS == "linux" {
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	}
+
+	ens := zktest.StartEnsemble(t, 3)
+	for _, addr := range strings.Split(ens.ConnectString(), ",") {
+		conn, err := net.Dial("tcp", addr)
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+		conn, err = ens.Dialer()(t.Context(), "tcp", addr)
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+	}
+
+	require.NoError(t, srv.Close())
+	require.NotEmpty(t, srv.Addr(), "the address stays when the server is closed")
 }

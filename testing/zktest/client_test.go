@@ -54,8 +54,8 @@ func script(t *testing.T, c *client) {
 func TestEverydayOperationsInMemory(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		script(t, c)
-		srv.AssertNoNodes(t, "/")
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Tree())
+		require.Empty(t, srv.Watches())
 	})
 }
 

@@ -41,7 +41,7 @@ func (c *cluster) stopClocksLocked() {
 	}
 }
 
-// monitor is a mutex, and tells those who wait when something has changed. It
+// monitor is a mutex, and tells waiting goroutines when something has changed. It
 // is held for work in memory only, never while waiting or calling a test's
 // function.
 type monitor struct {
@@ -134,7 +134,7 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// refuser is told of arguments that make no sense.
+// refuser refuses arguments that make no sense.
 type refuser struct {
 	tb TB // the test that the servers belong to, or nil
 }

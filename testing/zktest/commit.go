@@ -82,8 +82,8 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 	}
 	tree, _ := s.madeLocked()
 	tx := &datatree.Txn{
-		Tree: tree, Zxid: s.nextZxidLocked(s.epoch), Now: s.cfg.wallClock().UnixMilli(),
-		TTLNodes: s.cfg.ttl, Admin: c == nil,
+		Tree: tree, Zxid: s.nextZxidLocked(s.epoch), Now: s.cfg.WallClock().UnixMilli(),
+		TTLNodes: !s.cfg.NoTTLNodes, Admin: c == nil,
 	}
 	if c != nil {
 		tx.Session, tx.IDs = c.sess.id, c.ids
@@ -122,7 +122,7 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 // connections of the session that the transaction ends.
 func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end sessionEnd) {
 	told := zxid
-	if s.cfg.before39 {
+	if s.cfg.Version38 {
 		told = -1
 	}
 	for _, change := range changes {
@@ -173,7 +173,7 @@ func (r *reaper) scheduleLocked() {
 	if r.next != nil || !s.upLocked() || !tree.Reapable() {
 		return
 	}
-	interval := s.cfg.reapInterval
+	interval := s.cfg.ContainerCheckInterval
 	wait := interval - time.Since(s.born)%interval
 	var own *alarm
 	own = s.afterLocked(wait, func() {
@@ -199,7 +199,7 @@ func (r *reaper) stopLocked() {
 // reapLocked returns how many nodes it has deleted.
 func (r *reaper) reapLocked() int {
 	tree, _ := r.srv.madeLocked()
-	doomed := tree.Outdated(r.srv.cfg.wallClock().UnixMilli())
+	doomed := tree.Outdated(r.srv.cfg.WallClock().UnixMilli())
 	for _, path := range doomed {
 		r.srv.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			tx.Remove(path)

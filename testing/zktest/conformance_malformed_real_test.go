@@ -16,7 +16,7 @@ import (
 var malformedCount = flag.Int("zktest.malformed", 2000, "requests of TestMalformedRequestsConform")
 
 // Two clients make requests at random. Most are damaged: they end too early, or
-// a byte has changed, or their body is that of another request, or the frames
+// a byte has changed, or their body belongs to another request, or the frames
 // of several are cut at the wrong places, or a string is null. In between are
 // sound requests, which show what the damaged ones have done.
 func TestMalformedRequestsConform(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework/sasl"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/internal/zkserver"
 
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
@@ -111,7 +112,7 @@ func TestRequiredSASLConforms(t *testing.T) {
 	srv := zkserver.Start(t, append(realServerOptions(),
 		zkserver.WithSASLUsers(t, map[string]string{"joe": "secret"}),
 		zkserver.WithJVMFlags("-Dzookeeper.enforce.auth.enabled=true", "-Dzookeeper.enforce.auth.schemes=sasl,digest"))...)
-	users := []Option{WithSASLUser("joe", "secret"), WithRequiredSASL()}
+	users := []Option{WithSASLUser("joe", "secret"), zkinside.With(zkinside.Settings{RequiredSASL: true}).(Option)}
 	for name, script := range map[string]func(s *stage){
 		"before authentication": func(s *stage) {
 			for _, op := range []wire.Op{wire.OpGetData, wire.OpCloseSession, wire.Op(99), wire.OpCreate} {

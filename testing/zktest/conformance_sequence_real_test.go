@@ -121,7 +121,7 @@ func createAtOnce(s *stage, parent string) {
 }
 
 // At its end the sequence stops to tell of new children: a client that was away
-// does not hear of them.
+// does not learn of them.
 func catchUpAtTheEnd(s *stage, parent string) {
 	a, b := s.client(), s.client()
 	for i := range 4 {

@@ -105,7 +105,7 @@ func (c *conn) closeByServerLocked() {
 
 // closeInTransitLocked does how to the connection. Under WithChaos the end
 // takes its time to get to the client, as requests do: what was sent before it
-// arrives before it, and no two clients hear of theirs at once.
+// arrives before it, and no two clients receive theirs at once.
 func (c *conn) closeInTransitLocked(how func(*conn)) {
 	if c.srv.sim == nil || c.srv.closing {
 		how(c)

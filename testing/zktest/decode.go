@@ -63,7 +63,7 @@ func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.srv.cfg.keeper && isUnknownToKeeper(kind) {
+	if c.srv.cfg.ClickHouseKeeper && isUnknownToKeeper(kind) {
 		return nil, errNotInKeeper
 	}
 	x := &exchange{srv: c.srv, conn: c, op: op}

@@ -2,18 +2,107 @@ package zktest
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Disruption is something that a [ChaosPlan] does to servers and sessions. It
-// chooses one of them by itself; if there is nothing to choose from, nothing
-// happens.
+// Disruption is something that a [ChaosPlan] does to a server or to a session,
+// which it draws. If there is nothing to draw from, nothing happens. These are
+// the kinds:
+//
+//	expire         ends a session without a warning, as Session.Expire
+//	cut            cuts the connection of a session, as Session.Cut
+//	replace        gives the client of a session a new one without telling it
+//	pause_session  makes the requests of a session wait for at most For
+//	stop           stops a server for at most For
+//	pause          pauses a server for at most For
+//	blackhole      swallows all packets between a server and clients for at most For
+//	refuse         makes a server refuse new connections for at most For
+//	reap           deletes empty containers and outdated nodes with a TTL
+//
+// These need an ensemble:
+//
+//	resign     makes the leader step down
+//	lag        makes a member lag by at most Lag, for at most For
+//	partition  cuts a member off from the others for at most For; the end of
+//	           one partition ends all
 type Disruption struct {
-	name     string
-	ensemble bool          // it makes no sense for a standalone server
-	length   time.Duration // the least of its arguments, which must not be negative
-	do       func(v *victims, name string)
+	// Kind is one of the above, or any name for what Do does.
+	Kind string
+	For  time.Duration
+	Lag  time.Duration
+	// Do is a disruption of the test's own. It draws all that is random from the
+	// argument, and must neither wait nor call StopFaults.
+	Do func(*rand.Rand)
+}
+
+// disruptions do what the kinds of [Disruption] say.
+var disruptions = map[string]func(v *victims, d Disruption){
+	"expire": toSession(func(s *Session) { s.Expire() }),
+	"cut":    toSession(func(s *Session) { s.Cut() }),
+	"replace": toSession(func(s *Session) {
+		s.replace()
+		s.Cut()
+	}),
+	"pause_session": pauseSession,
+	"stop": lasting(func(s *Server) { _ = s.Stop() }, func(s *Server) {
+		s.mu.Lock()
+		defer s.unlock()
+		s.startLocked()
+	}),
+	// A server that is stopped cannot be paused, which is no fault of the plan.
+	"pause":     lasting(func(s *Server) { _ = s.Pause() }, func(s *Server) { _ = s.Resume() }),
+	"blackhole": lasting((*Server).BlackholeAll, (*Server).Heal),
+	"refuse":    lasting(func(s *Server) { s.RefuseConnections(true) }, func(s *Server) { s.RefuseConnections(false) }),
+	"reap": func(v *victims, d Disruption) {
+		s := v.someServer()
+		v.begin(fmt.Sprintf("%s %s", d.Kind, s.label()), 0, nil)
+		s.reapContainers()
+	},
+}
+
+// ensembleDisruptions are the kinds that need an ensemble.
+var ensembleDisruptions = map[string]func(v *victims, d Disruption){
+	"resign": func(v *victims, d Disruption) {
+		if leader := v.ens.Leader(); leader != nil {
+			v.begin(fmt.Sprintf("%s %d", d.Kind, leader.ID()), 0, nil)
+			leader.resign()
+		}
+	},
+	"lag": func(v *victims, d Disruption) {
+		m := v.someServer().member
+		by := time.Duration(v.rng.Int64N(int64(max(d.Lag, 1))))
+		v.begin(fmt.Sprintf("%s %s by %v", d.Kind, m.label(), by), d.For, func() { _ = m.Lag(0) })
+		_ = m.Lag(by)
+	},
+	"partition": func(v *victims, d Disruption) {
+		m := v.someServer().member
+		v.begin(fmt.Sprintf("%s %s", d.Kind, m.label()), d.For, v.ens.Heal)
+		v.ens.mu.Lock()
+		defer v.ens.unlock()
+		v.ens.partitionLocked(m)
+	},
+}
+
+func (d Disruption) check(standalone bool) error {
+	_, known := disruptions[d.Kind]
+	_, needsEnsemble := ensembleDisruptions[d.Kind]
+	switch {
+	case d.For < 0 || d.Lag < 0:
+		return fmt.Errorf("disruption %q for %v with a lag of %v", d.Kind, d.For, d.Lag)
+	case d.Do != nil || known:
+		return nil
+	case !needsEnsemble:
+		all := slices.Sorted(maps.Keys(disruptions))
+		all = append(all, slices.Sorted(maps.Keys(ensembleDisruptions))...)
+		return fmt.Errorf("disruption %q, which is none of %s, and has no Do", d.Kind, strings.Join(all, ", "))
+	case standalone:
+		return fmt.Errorf("disruption %q needs an ensemble", d.Kind)
+	}
+	return nil
 }
 
 // victims are what a plan at work can disrupt.
@@ -23,136 +112,41 @@ type victims struct {
 	ens     *Ensemble // nil for a standalone server
 }
 
-// ExpireSession is [Session.Expire] of one session.
-func ExpireSession() Disruption {
-	return toSession("expire", func(s *Session) { s.Expire() })
-}
-
-// CutSession is [Session.Cut] of one session.
-func CutSession() Disruption {
-	return toSession("cut", func(s *Session) { s.Cut() })
-}
-
-// ReplaceSession is [Session.Replace] of one session, and cuts its connection.
-func ReplaceSession() Disruption {
-	return toSession("replace", func(s *Session) {
-		s.Replace()
-		s.Cut()
-	})
-}
-
-// ReapContainers is [Server.ReapContainers].
-func ReapContainers() Disruption {
-	return toServer("reap", func(s *Server) { s.ReapContainers() })
-}
-
-// ResignLeader is [Member.Resign] of the leader. It needs an ensemble.
-func ResignLeader() Disruption {
-	return Disruption{name: "resign", ensemble: true, do: func(v *victims, name string) {
-		if leader := v.ens.Leader(); leader != nil {
-			v.begin(fmt.Sprintf("%s %d", name, leader.ID()), 0, nil)
-			leader.Resign()
-		}
-	}}
-}
-
-// StopFor stops a server, and starts it again after at most d.
-func StopFor(d time.Duration) Disruption {
-	return lasting("stop", d, func(s *Server) { _ = s.Stop() }, func(s *Server) {
-		s.mu.Lock()
-		defer s.unlock()
-		s.startLocked()
-	})
-}
-
-// PauseFor pauses a server, and lets it go on after at most d.
-func PauseFor(d time.Duration) Disruption {
-	// A server that is stopped cannot be paused, which is no fault of the plan.
-	return lasting("pause", d, func(s *Server) { _ = s.Pause() }, func(s *Server) { _ = s.Resume() })
-}
-
-// BlackholeFor is [Server.BlackholeAll], between a server and all clients, and
-// [Server.Heal] after at most d.
-func BlackholeFor(d time.Duration) Disruption {
-	return lasting("black hole", d, (*Server).BlackholeAll, (*Server).Heal)
-}
-
-// RefuseFor makes a server refuse connections for at most d.
-func RefuseFor(d time.Duration) Disruption {
-	return lasting("refuse", d,
-		func(s *Server) { s.RefuseConnections(true) }, func(s *Server) { s.RefuseConnections(false) })
-}
-
-// PauseSessionFor is [Session.Pause] of one session, for at most d.
-func PauseSessionFor(d time.Duration) Disruption {
-	return Disruption{name: "pause session", length: d, do: func(v *victims, name string) {
-		if id := v.someSession(); id != 0 {
-			sess := v.servers[0].Session(id)
-			v.begin(fmt.Sprintf("%s %#x", name, id), d, func() { sess.Resume() })
-			sess.Pause()
-		}
-	}}
-}
-
-// LagFor makes a member of an ensemble lag by at most lag, for at most d.
-func LagFor(lag, d time.Duration) Disruption {
-	return Disruption{name: "lag", ensemble: true, length: min(lag, d), do: func(v *victims, name string) {
-		m := v.someServer().member
-		by := time.Duration(v.rng.Int64N(int64(max(lag, 1))))
-		v.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { _ = m.Lag(0) })
-		_ = m.Lag(by)
-	}}
-}
-
-// PartitionFor is [Ensemble.Partition] of one member. After at most d, it ends,
-// and all other partitions with it.
-func PartitionFor(d time.Duration) Disruption {
-	return Disruption{name: "partition", ensemble: true, length: d, do: func(v *victims, name string) {
-		m := v.someServer().member
-		v.begin(fmt.Sprintf("%s %s", name, m.label()), d, v.ens.Heal)
-		v.ens.mu.Lock()
-		defer v.ens.unlock()
-		v.ens.partitionLocked(m)
-	}}
-}
-
-// Custom is a disruption of the test's own. All that is random in it must be
-// drawn from the argument, and do must not wait, nor call StopFaults.
-func Custom(name string, do func(*rand.Rand)) Disruption {
-	d := Disruption{name: name}
-	if do != nil {
-		d.do = func(v *victims, name string) {
-			v.begin(name, 0, nil)
-			do(v.rng)
-		}
+func (v *victims) disrupt(d Disruption) {
+	if d.Do != nil {
+		v.begin(d.Kind, 0, nil)
+		d.Do(v.rng)
+	} else if do := disruptions[d.Kind]; do != nil {
+		do(v, d)
+	} else {
+		ensembleDisruptions[d.Kind](v, d)
 	}
-	return d
 }
 
-func toSession(name string, do func(*Session)) Disruption {
-	return Disruption{name: name, do: func(v *victims, name string) {
+func pauseSession(v *victims, d Disruption) {
+	if id := v.someSession(); id != 0 {
+		sess := v.servers[0].Session(id)
+		v.begin(fmt.Sprintf("%s %#x", d.Kind, id), d.For, func() { sess.resume() })
+		sess.pause()
+	}
+}
+
+func toSession(do func(*Session)) func(*victims, Disruption) {
+	return func(v *victims, d Disruption) {
 		if id := v.someSession(); id != 0 {
 			s := v.home(id)
-			v.begin(fmt.Sprintf("%s %#x", name, id), 0, nil)
+			v.begin(fmt.Sprintf("%s %#x", d.Kind, id), 0, nil)
 			do(s.Session(id))
 		}
-	}}
+	}
 }
 
-func toServer(name string, do func(*Server)) Disruption {
-	return Disruption{name: name, do: func(v *victims, name string) {
+func lasting(begin, end func(*Server)) func(*victims, Disruption) {
+	return func(v *victims, d Disruption) {
 		s := v.someServer()
-		v.begin(fmt.Sprintf("%s %s", name, s.label()), 0, nil)
-		do(s)
-	}}
-}
-
-func lasting(name string, d time.Duration, begin, end func(*Server)) Disruption {
-	return Disruption{name: name, length: d, do: func(v *victims, name string) {
-		s := v.someServer()
-		v.begin(fmt.Sprintf("%s %s", name, s.label()), d, func() { end(s) })
+		v.begin(fmt.Sprintf("%s %s", d.Kind, s.label()), d.For, func() { end(s) })
 		begin(s)
-	}}
+	}
 }
 
 func (v *victims) someServer() *Server { return v.servers[v.rng.IntN(len(v.servers))] }
@@ -171,7 +165,7 @@ func (v *victims) home(session int64) *Server {
 	if v.ens == nil {
 		return v.servers[0]
 	}
-	if m := v.ens.Session(session).Member(); m != nil {
+	if m := v.ens.Session(session).member(); m != nil {
 		return m.Server
 	}
 	return v.someServer()

@@ -3,17 +3,16 @@
 // needs no port, no Java and no waiting.
 //
 //	func TestService(t *testing.T) {
-//		srv := zktest.Start(t)
-//		client := curatortest.Connect(t, srv)
+//		srv, client := curatortest.Start(t)
 //		...
 //		srv.Session(client.SessionID()).Expire()
 //		...
 //	}
 //
-// Other clients than ours dial through [Server.Dialer]. [Run] is for programs
-// that embed a server, [StartEnsemble] starts several with one
-// history, and [WithTCP] lets other processes in. [MODEL.md] says what is
-// modelled, and in which order a client sees things.
+// Other clients connect to [Server.Addr], or in a bubble of testing/synctest through
+// [Server.Dialer]. [Run] is for programs that embed a server, and [StartEnsemble]
+// starts several with one history. [MODEL.md] says what is modelled, and in which
+// order a client sees things.
 //
 //   - A [Server] has methods for what happens to servers and networks, such as
 //     [Server.Stop]; for what an operator does, such as [Server.Create]; for a
@@ -29,10 +28,10 @@
 //
 // The server's time comes from package time. In a bubble of testing/synctest a
 // session of hours passes in milliseconds, and ends exactly its timeout after
-// the server has last heard of its client; [WithTick], and an ensemble, round
-// that up. Close clients before the server, which [Start] closes by Cleanup: a
-// bubble waits for all its goroutines, and panics if some are left. The test's
-// log then names the clients of package framework that were not closed.
+// the server last received a request of its client. An ensemble rounds that up.
+// Close clients before the server, which [Start] closes by Cleanup: a bubble waits
+// for all its goroutines, and panics if some are left. The test's log then names
+// the clients of package framework that were not closed.
 //
 // Each function says which arguments it refuses. A refused argument fails the
 // test of [Start] and [StartEnsemble]. For a server without a test it is an

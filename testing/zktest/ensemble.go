@@ -58,7 +58,7 @@ func (e *Ensemble) Followers() []*Member {
 }
 
 // ConnectString returns the addresses of all members, separated by commas.
-// Without [WithTCP] only [Ensemble.Dialer] understands the addresses.
+// The first call opens the ports, as [Server.Addr] does.
 func (e *Ensemble) ConnectString() string {
 	var addrs []string
 	for _, m := range e.members {
@@ -70,7 +70,7 @@ func (e *Ensemble) ConnectString() string {
 // serverAt returns the member with the address, or nil.
 func (e *Ensemble) serverAt(address string) *Server {
 	for _, m := range e.members {
-		if m.Addr() == address || m.address == address {
+		if addr, _ := m.port(); addr == address || m.address == address {
 			return m.Server
 		}
 	}
@@ -91,8 +91,8 @@ func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 // isMajority reports whether n members can decide.
 func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }
 
-// Forever is a lag that does not end by itself.
-const Forever time.Duration = math.MaxInt64
+// forever is a lag that does not end by itself.
+const forever time.Duration = math.MaxInt64
 
 // Member is a server of an [Ensemble]. Inspection shows what this member has
 // applied; its sessions are the ensemble's. Methods that write, such as
@@ -113,7 +113,7 @@ type Member struct {
 	applying            *alarm   // for the next one
 	givingUp            *alarm   // gives up the leader, or steps down as the leader
 	pending             []*exchange
-	touchTable          map[*session]struct{} // clients the leader has not been told of
+	touchTable          map[*session]struct{} // clients whose signs of life the leader does not know yet
 	disconnectedInPause bool                  // it would have given up its leader, had it not been paused
 	deposed             *deposedLeader
 }
@@ -128,9 +128,8 @@ type deposedLeader struct {
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
 
-// Behind returns how many of its leader's transactions the member has not
-// applied yet.
-func (m *Member) Behind() int {
+// behind is Behind of package zkinside.
+func (m *Member) behind() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.queue)
@@ -154,7 +153,7 @@ func (m *Member) canCommitLocked() bool {
 	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
 }
 
-// admitsLocked reports whether the session may come here, see [Session.MoveTo].
+// admitsLocked reports whether the session may come here, see moveTo.
 func (m *Member) admitsLocked(session int64) bool {
 	to := m.moving[session]
 	if to == m {

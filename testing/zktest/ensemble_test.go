@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -39,9 +40,9 @@ func connectToAll(t *testing.T, ens *zktest.Ensemble, first *zktest.Member, time
 		}
 	})
 	c.await(t, zk.StateHasSession)
-	require.True(t, ens.Session(c.SessionID()).MoveTo(first))
+	require.True(t, zkinside.Of(ens).MoveSession(c.SessionID(), first.ID()))
 	c.await(t, zk.StateHasSession)
-	require.Equal(t, first, ens.Session(c.SessionID()).Member())
+	require.Equal(t, first.ID(), zkinside.Of(ens).MemberOf(c.SessionID()))
 	return c
 }
 
@@ -72,12 +73,12 @@ func TestMembersShareOneHistory(t *testing.T) {
 		require.NoError(t, err)
 		_, err = clients[1].Multi(&zk.CreateRequest{Path: "/q", Acl: open}, &zk.DeleteRequest{Path: "/missing"})
 		require.Error(t, err)
-		require.NoError(t, ens.Members()[0].SetSequence("/p", 41))
+		require.NoError(t, zkinside.Of(ens.Members()[0]).SetSequence("/p", 41))
 		path, err := clients[2].Create("/p/s-", nil, zk.FlagSequence, open)
 		require.NoError(t, err)
 		require.Equal(t, "/p/s-0000000041", path)
 		requireSame(t, ens)
-		require.NoError(t, ens.Members()[0].SetSequence("/p", 1<<31-1))
+		require.NoError(t, zkinside.Of(ens.Members()[0]).SetSequence("/p", 1<<31-1))
 		_, err = clients[0].Multi(
 			&zk.CreateRequest{Path: "/p/a-", Flags: zk.FlagSequence, Acl: open},
 			&zk.CreateRequest{Path: "/p/b-", Flags: zk.FlagSequence, Acl: open})
@@ -95,8 +96,8 @@ func requireSame(t *testing.T, ens *zktest.Ensemble) {
 	first := ens.Members()[0]
 	for _, m := range ens.Members() {
 		require.Equal(t, first.Tree(), m.Tree())
-		require.Equal(t, first.Zxid(), m.Zxid())
-		require.EqualValues(t, 1, m.Zxid()>>32, "the epoch is in the upper half")
+		require.Equal(t, first.Stats().Zxid, m.Stats().Zxid)
+		require.EqualValues(t, 1, m.Stats().Zxid>>32, "the epoch is in the upper half")
 		require.Len(t, m.Sessions(), len(first.Sessions()))
 	}
 }
@@ -135,7 +136,7 @@ func TestMemberStandsStillUntilTold(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		late := ens.Members()[1]
 		c := connectTo(t, late, 9*time.Second)
-		late.Lag(zktest.Forever)
+		late.Lag(forever)
 		require.NoError(t, ens.Leader().Create("/a", nil))
 		synced := make(chan time.Time, 1)
 		go func() {
@@ -163,22 +164,22 @@ func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
 		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return !has(ens.Leader(), "/lock") }))
 		givenAway := time.Since(start)
 		require.LessOrEqual(t, givenAway, time.Second+500*time.Millisecond)
-		pings := follower.CountRequests(zktest.OpPing)
+		pings := follower.CountRequests(zkinside.OpPing)
 		require.Equal(t, zk.StateHasSession, c.State())
-		ens.Leader().AssertNoSessions(t)
+		require.Empty(t, ens.Leader().Sessions())
 		require.Equal(t, 1, ens.Leader().Stats().Expired)
 		require.Zero(t, follower.Stats().Expired)
 		time.Sleep(800 * time.Millisecond)
-		require.Greater(t, follower.CountRequests(zktest.OpPing), pings, "pings still come")
+		require.Greater(t, follower.CountRequests(zkinside.OpPing), pings, "pings still come")
 		require.Equal(t, zk.StateHasSession, c.State(), "and are answered")
 		data, _, err := c.Get("/lock")
 		require.NoError(t, err, "what has been given away is still there to see")
 		require.Empty(t, data)
-		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return follower.Mode() == "looking" }))
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return follower.Stats().Mode == "looking" }))
 		require.Equal(t, 2500*time.Millisecond, time.Since(start), "until the sync limit")
 		ens.Heal()
 		c.await(t, zk.StateExpired)
-	}, zktest.WithTick(500*time.Millisecond))
+	}, zkinside.With(zkinside.Settings{Tick: 500 * time.Millisecond}).(zktest.Option))
 }
 
 func TestSessionMovesAwayFromACutFollower(t *testing.T) {
@@ -191,11 +192,11 @@ func TestSessionMovesAwayFromACutFollower(t *testing.T) {
 		ens.Partition(follower)
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID())
-		require.NotEqual(t, follower, ens.Session(id).Member())
-		require.Equal(t, "looking", follower.Mode())
+		require.NotEqual(t, follower.ID(), zkinside.Of(ens).MemberOf(id))
+		require.Equal(t, "looking", follower.Stats().Mode)
 		require.True(t, has(ens.Leader(), "/e"))
 		ens.Heal()
-		require.Equal(t, "follower", follower.Mode())
+		require.Equal(t, "follower", follower.Stats().Mode)
 		require.Equal(t, ens.Leader().Tree(), follower.Tree())
 	})
 }
@@ -226,12 +227,12 @@ func TestWriteThroughACutFollowerWaits(t *testing.T) {
 }
 
 // The leader has made the transaction; the follower that was to answer did not
-// hear of it.
+// learn of it.
 func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		follower := ens.Members()[0]
 		c := connectTo(t, follower, 9*time.Second)
-		follower.Lag(zktest.Forever)
+		follower.Lag(forever)
 		inj := follower.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(0)})
 		go func() {
 			<-inj.Done()

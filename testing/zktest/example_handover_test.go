@@ -45,7 +45,7 @@ func (e *election) run(ctx context.Context, name string, client *framework.Clien
 }
 
 // A leader that is cut off from the ensemble has to stop before another one
-// begins, although it hears of nothing. The test takes half a minute of virtual
+// begins, although nothing reaches it. The test takes half a minute of virtual
 // time, and milliseconds of real time.
 func TestExampleOfALeaderHandOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -35,7 +35,7 @@ func printReport(ctx context.Context, client *framework.Client, print func(ctx c
 // A service loses its lock in the middle of its work? Here its host loses the
 // network while the second page is being printed, for longer than the session
 // lasts. The service has to stop before the server gives the lock to the next
-// one, although it hears of nothing.
+// one, although nothing reaches it.
 func TestExampleOfALostLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -117,11 +117,11 @@ func ExampleStartEnsemble() {
 	old := ens.Leader()
 	_ = old.Create("/config", []byte("written before"))
 	old.Stop()
-	leader, err := ens.WaitLeader(context.Background())
-	if err != nil {
+	if err := ens.WaitFor(context.Background(), func() bool { return ens.Leader() != nil }); err != nil {
 		fmt.Println(err)
 		return
 	}
+	leader := ens.Leader()
 	node, _ := leader.Node("/config")
 	fmt.Printf("member %d after member %d: %s\n", leader.ID(), old.ID(), node.Data)
 	// Output: member 2 after member 3: written before
@@ -132,7 +132,7 @@ func ExampleWithChaos() {
 	srv, err := zktest.Run(zktest.WithChaos(zktest.ChaosPlan{
 		Seed:        1,
 		Every:       time.Millisecond,
-		Disruptions: []zktest.Disruption{zktest.StopFor(time.Millisecond), zktest.PauseFor(time.Millisecond)},
+		Disruptions: []zktest.Disruption{{Kind: "stop", For: time.Millisecond}, {Kind: "pause", For: time.Millisecond}},
 	}))
 	if err != nil {
 		fmt.Println(err)
@@ -141,6 +141,6 @@ func ExampleWithChaos() {
 	defer srv.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	fmt.Println(srv.WaitFor(ctx, func() bool { return len(srv.Events()) > 10 }))
+	fmt.Println(srv.WaitFor(ctx, func() bool { return srv.Stats().Mode == "paused" }))
 	// Output: <nil>
 }

@@ -38,7 +38,7 @@ type exchange struct {
 	scheduled Action // what the scheduler wants done to it
 
 	// An answer of a member waits until the member has applied as much as the
-	// request was told of: a write its own transaction, a sync everything there
+	// request learned of: a write its own transaction, a sync everything there
 	// was.
 	awaitZxid int64
 	pending   *pendingAnswer // nil if there is no need to wait
@@ -120,9 +120,9 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 // logLocked writes the request down.
 func (x *exchange) logLocked() {
 	s := x.srv
-	s.log.add(x.req, s.cfg.logSize)
+	s.log.add(x.req, s.cfg.RequestLog)
 	if s.ens != nil {
-		s.ens.log.add(x.req, s.cfg.logSize)
+		s.ens.log.add(x.req, s.cfg.RequestLog)
 	}
 }
 

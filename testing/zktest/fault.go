@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
@@ -14,8 +16,8 @@ import (
 // nor a handshake.
 type Rule struct {
 	// Op is the type of request; see [Op] for the ones that cover several.
-	// OpAny matches everything but pings and handshakes, which have to be asked
-	// for by OpPing and OpConnect.
+	// OpAny matches everything except pings and handshakes, whose rules name them by
+	// Op(11) and OpConnect.
 	Op Op
 	// Path is a pattern as in [path.Match] for the path the request is about,
 	// or for one of the paths of a multi; "" matches every request. For a
@@ -34,6 +36,12 @@ type Rule struct {
 	Times int
 	// Do is what to do to them.
 	Do Action
+	// Optional rules may hit no request. Any other rule fails the test of the
+	// server if the test ends and the rule has hit none.
+	Optional bool
+	// Chance is how likely a rule of a [ChaosPlan] is to hit a request that
+	// matches: 0 never, 1 always. Other rules have none.
+	Chance float64
 }
 
 // Injection is a rule at work in a server.
@@ -44,6 +52,7 @@ type Injection struct {
 	member  int // the member where it is at work; 0 for all there are
 	done    chan struct{}
 	err     error
+	setAt   string // the file and line of the call of Inject
 
 	// Guarded by the monitor.
 	seen, hits int
@@ -62,6 +71,8 @@ func (r *Rule) check() error {
 		return fmt.Errorf("rule with a path for %v, which has none", r.Op)
 	case r.After < 0 || r.Times < -1:
 		return fmt.Errorf("rule with After %d, Times %d", r.After, r.Times)
+	case !(r.Chance >= 0 && r.Chance <= 1):
+		return fmt.Errorf("rule with a chance of %v", r.Chance)
 	}
 	return nil
 }
@@ -114,11 +125,33 @@ func (r *Rule) matches(req *Request, paths func() []string) bool {
 	})
 }
 
-// rules are the rules at work in a cluster, in the order in which they have
-// come.
-type rules struct{ injections []*Injection }
+// rules are the rules of a cluster, in the order in which the test set them.
+type rules struct {
+	injections []*Injection            // at work
+	unused     map[*Injection]struct{} // at work or removed, not [Rule.Optional], and without a hit
+}
 
-func (r *rules) addLocked(i *Injection) { r.injections = append(r.injections, i) }
+func (r *rules) addLocked(i *Injection) {
+	r.injections = append(r.injections, i)
+	if !i.rule.Optional {
+		if r.unused == nil {
+			r.unused = map[*Injection]struct{}{}
+		}
+		r.unused[i] = struct{}{}
+	}
+}
+
+// unused describes the rules that should have hit a request, and have not.
+func (c *cluster) unused() (list []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.rules.unused {
+		list = append(list, fmt.Sprintf("%s: op %v, path %q, session %#x, %d matching requests, After %d",
+			i.setAt, i.rule.Op, i.rule.Path, i.rule.Session, i.seen, i.rule.After))
+	}
+	slices.Sort(list)
+	return list
+}
 
 func (r *rules) removeLocked(i *Injection) {
 	r.injections = slices.DeleteFunc(r.injections, func(o *Injection) bool { return o == i })
@@ -130,6 +163,7 @@ func (r *rules) applyLocked(f *faults, req *Request, paths func() []string) {
 		if !i.hitLocked(req, paths) {
 			continue
 		}
+		delete(r.unused, i)
 		i.rule.Do.apply(f)
 		if i.spentLocked() {
 			close(i.done)
@@ -153,8 +187,16 @@ func (c *cluster) inject(r Rule, member int) *Injection {
 	if r.Times == 0 {
 		r.Times = 1
 	}
-	inj := &Injection{monitor: &c.monitor, rules: &c.rules, rule: r, member: member, done: make(chan struct{})}
-	if err := r.check(); err != nil {
+	_, file, line, _ := runtime.Caller(2) // the caller of Inject
+	inj := &Injection{
+		monitor: &c.monitor, rules: &c.rules, rule: r, member: member, done: make(chan struct{}),
+		setAt: fmt.Sprintf("%s:%d", filepath.Base(file), line),
+	}
+	err := r.check()
+	if err == nil && r.Chance != 0 {
+		err = errors.New("rule with a chance outside a ChaosPlan")
+	}
+	if err != nil {
 		inj.err = c.misuse("%w", err)
 		return inj
 	}

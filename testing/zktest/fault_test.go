@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -18,7 +19,7 @@ func TestDropRequest(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrConnectionClosed)
 		<-inj.Done()
 		require.Equal(t, 1, inj.Hits())
-		srv.AssertNoNodes(t, "/")
+		require.Empty(t, srv.Tree())
 		c.await(t, zk.StateHasSession)
 		_, err = c.Create("/a", nil, 0, open)
 		require.NoError(t, err, "a rule hits once by default")
@@ -33,20 +34,20 @@ func TestHoldRequest(t *testing.T) {
 		applied   bool
 	}{
 		"the session lives":            {func(*zktest.Server, int64) {}, false}, // over another connection
-		"the client has another":       {func(srv *zktest.Server, session int64) { srv.Session(session).Replace() }, true},
+		"the client has another":       {func(srv *zktest.Server, session int64) { zkinside.Of(srv).ReplaceSession(session) }, true},
 		"the session has ended":        {func(srv *zktest.Server, session int64) { srv.Session(session).Expire() }, false},
-		"the server has ended":         {func(srv *zktest.Server, session int64) { srv.Session(session).Replace(); srv.Stop() }, false},
+		"the server has ended":         {func(srv *zktest.Server, session int64) { zkinside.Of(srv).ReplaceSession(session); srv.Stop() }, false},
 		"and the client does not come": {func(srv *zktest.Server, _ int64) { srv.RefuseConnections(true) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 				session := c.SessionID()
-				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.HoldRequest(5*time.Second),
+				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zkinside.HoldRequest(5*time.Second).(zktest.Action),
 					zktest.Call(func(zktest.Request) { tc.meanwhile(srv, session) }))})
 				_, err := c.Create("/a", nil, 0, open)
 				require.ErrorIs(t, err, zk.ErrConnectionClosed)
 				time.Sleep(5*time.Second - 1)
-				srv.AssertNoNodes(t, "/")
+				require.Empty(t, srv.Tree())
 				time.Sleep(time.Nanosecond)
 				synctest.Wait()
 				_, found := srv.Node("/a")
@@ -91,18 +92,18 @@ func TestMuteAndMuteReply(t *testing.T) {
 
 func TestFail(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrSessionExpired)})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zkinside.ErrSessionExpired)})
 		_, _, err := c.Get("/")
 		require.ErrorIs(t, err, zk.ErrSessionExpired)
 		last := srv.Requests()[len(srv.Requests())-1]
-		require.Equal(t, zktest.ErrSessionExpired, last.Err)
+		require.Equal(t, zktest.Code(zkinside.ErrSessionExpired), last.Err)
 		require.False(t, last.Processed)
 	})
 }
 
 func TestFailedHandshakeMeansExpired(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrSessionExpired)})
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Session: c.SessionID(), Do: zktest.Fail(zkinside.ErrSessionExpired)})
 		srv.CutAll()
 		c.await(t, zk.StateExpired)
 	})
@@ -129,13 +130,13 @@ func TestDelays(t *testing.T) {
 	})
 }
 
-// Events behind a delayed answer wait for it: a client must not hear of a
+// Events behind a delayed answer wait for it: a client must not learn of a
 // change before the answer to the read that set the watch.
 func TestDelayedReplyHoldsEventsBack(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.DelayReply(time.Second)})
 		go func() {
-			_ = srv.WaitWatches(t.Context(), 0, 1)
+			_ = srv.WaitFor(t.Context(), func() bool { return len(srv.Watches()) == 1 })
 			_ = srv.Create("/a", nil)
 		}()
 		found, _, events, err := c.ExistsW("/a")
@@ -176,7 +177,7 @@ func TestRuleMatching(t *testing.T) {
 	}{
 		{"any", zktest.Rule{}, 5},
 		{"op covers its variants", zktest.Rule{Op: zktest.OpCreate}, 3},
-		{"one variant", zktest.Rule{Op: zktest.OpCreateContainer}, 1},
+		{"one variant", zktest.Rule{Op: zkinside.OpCreateContainer}, 1},
 		{"exact path", zktest.Rule{Path: "/a"}, 2},
 		{"glob, and the inside of a multi", zktest.Rule{Path: "/a/*"}, 2},
 		{"op and path", zktest.Rule{Op: zktest.OpMulti, Path: "/a/c"}, 1},
@@ -190,6 +191,7 @@ func TestRuleMatching(t *testing.T) {
 					tc.rule.Times = -1
 				}
 				tc.rule.Do = zktest.DelayReply(1)
+				tc.rule.Optional = tc.want == 0
 				inj := srv.Inject(tc.rule)
 				for _, path := range []string{"/a", "/a/b"} {
 					_, err := c.Create(path, nil, 0, open)

@@ -31,7 +31,7 @@ type wordAnswer struct {
 // what they may ask for; kazoo does.
 func (a *wordAnswer) version() string {
 	number := "3.9.3"
-	if a.srv.cfg.before39 {
+	if a.srv.cfg.Version38 {
 		number = "3.8.0"
 	}
 	return number + "-zktest, built on 2000-01-01 00:00 UTC"

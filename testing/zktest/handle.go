@@ -70,7 +70,7 @@ func (x *exchange) awaitTurnLocked() {
 	if !x.conn.receivesLocked() || !x.mustWaitLocked() {
 		return
 	}
-	s.unlock() // for those who wait for what the rules have counted
+	s.unlock() // for goroutines that wait for what the rules have counted
 	s.mu.Lock()
 	for x.conn.receivesLocked() && x.mustWaitLocked() {
 		x.conn.awaitChangeLocked()
@@ -173,7 +173,7 @@ func (x *exchange) runAtLeaderLocked() []byte {
 }
 
 // replyToHistoryLocked returns the answer if the member has applied all that a
-// leader had made when the request came. A leader answers the syncs of its own
+// leader had made when the request came. A leader answers the syncs of its
 // clients without that, like reads (CommitProcessor.needCommit).
 func (x *exchange) replyToHistoryLocked(out *wire.Encoder, code wire.Code, leader *Server) []byte {
 	if x.req.Op != wire.OpSync || leader != x.srv {

@@ -35,7 +35,7 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	return x, nil
 }
 
-// waitsForLeaderLocked is true but for a client that has seen more than this
+// waitsForLeaderLocked is true, except for a client that has seen more than this
 // server, which is sent away at once.
 func (op *connectOp) waitsForLeaderLocked(x *exchange) bool { return op.seen <= x.srv.zxid }
 
@@ -87,7 +87,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 // lookUpLocked returns the session the client asks for, nil if it is over or
 // not its own.
 func (op *connectOp) lookUpLocked(s *Server) *session {
-	if op.session == 0 || s.cfg.keeper && s.sessions[op.session] == nil {
+	if op.session == 0 || s.cfg.ClickHouseKeeper && s.sessions[op.session] == nil {
 		return s.newSessionLocked()
 	}
 	if !op.provesOwnerLocked(s, s.sessions[op.session]) {
@@ -157,7 +157,7 @@ func (op *connectOp) connectWithoutMajorityLocked(x *exchange) []byte {
 }
 
 // strayLocked is takeUpLocked at a leader that was deposed. The next leader does
-// not hear of it.
+// not learn of it.
 func (op *connectOp) strayLocked(x *exchange, sess *session) []byte {
 	if sess.stray != nil {
 		sess.stray.closeByServerLocked()

@@ -2,6 +2,7 @@ package zktest_test
 
 import (
 	"context"
+	"math"
 	"net"
 	"slices"
 	"sync"
@@ -112,3 +113,13 @@ func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *client)
 		test(t, srv, connect(t, srv, 9*time.Second))
 	})
 }
+
+// awaitLeader waits until a member leads with a majority, and returns it.
+func awaitLeader(t *testing.T, ens *zktest.Ensemble) *zktest.Member {
+	t.Helper()
+	require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Leader() != nil }))
+	return ens.Leader()
+}
+
+// forever is a lag that does not end by itself.
+const forever time.Duration = math.MaxInt64

@@ -7,12 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Events at a member that lags are those of the leader: they tell the zxid of
-// the change, and go to those who could read the node when it was made.
+// Events at a member that lags are the leader's: they tell the zxid of
+// the change, and go to clients that could read the node when it was made.
 func TestEventsOfAMemberThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3)
@@ -25,7 +26,7 @@ func TestEventsOfAMemberThatLags(t *testing.T) {
 		stranger.call(wire.OpGetChildren, "/", true)
 
 		late.Lag(time.Second)
-		zxid := ens.Leader().Zxid() + 1
+		zxid := ens.Leader().Stats().Zxid + 1
 		xid := owner.send(wire.OpCreate, "/a", []byte{}, private, 0)
 		r := owner.receive()
 		require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: "/a"}, r.event())
@@ -34,7 +35,7 @@ func TestEventsOfAMemberThatLags(t *testing.T) {
 		require.Equal(t, xid, r.xid)
 		require.Equal(t, zxid, r.zxid)
 		r = stranger.receive()
-		require.Equal(t, datatree.Change{Event: wire.EventChildrenChanged, Path: "/"}, r.event(), "and not that of the node")
+		require.Equal(t, datatree.Change{Event: wire.EventChildrenChanged, Path: "/"}, r.event(), "and not the node's")
 		require.Equal(t, zxid, r.zxid)
 		require.Equal(t, 2, late.Stats().Notifications)
 	})
@@ -60,12 +61,12 @@ func TestEveryTransactionWaitsForTheMember(t *testing.T) {
 				require.NoError(t, ens.Leader().Create("/c", nil))
 				c := login(t, late.Server)
 				late.Lag(time.Second)
-				start, zxid := time.Now(), late.Zxid()
+				start, zxid := time.Now(), late.Stats().Zxid
 				r := c.call(op, values...)
 				require.Equal(t, time.Second, time.Since(start))
 				require.Equal(t, zxid+1, r.zxid)
-				require.Equal(t, zxid+1, late.Zxid())
-				require.NoError(t, ens.WaitAgreement(t.Context()))
+				require.Equal(t, zxid+1, late.Stats().Zxid)
+				require.NoError(t, zkinside.Of(ens).AwaitAgreement(t.Context()))
 			})
 		})
 	}

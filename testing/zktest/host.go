@@ -87,7 +87,7 @@ func (h *Host) isolateLocked() {
 }
 
 // Heal lets the host connect again. Connections that were black holes are
-// reset, but for those to servers that [Server.BlackholeAll] has cut off.
+// reset, except connections to servers that [Server.BlackholeAll] has cut off.
 func (h *Host) Heal() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
@@ -129,7 +129,7 @@ func (h *Host) LoseSessions() bool {
 	return true
 }
 
-// endedLocked is told of the end of each session of the host.
+// endedLocked notes the end of each session of the host.
 func (h *Host) endedLocked(sess *session) {
 	if _, waited := h.losing[sess.id]; !waited {
 		return
@@ -148,7 +148,7 @@ func (h *Host) endedLocked(sess *session) {
 //     host have not been heard of for d. Sessions whose time has passed expire.
 //   - To its own clients no time has passed, as their timers have stood still:
 //     Go's do in a suspended Linux, for example. They learn of it from servers
-//     that end their connections, or from [Host.Suspended].
+//     that end their connections.
 //
 // A machine that wakes up is often without a network for a while: call
 // [Host.Isolate] before, so that the clients learn nothing from servers. A
@@ -171,10 +171,8 @@ func (h *Host) Suspend(d time.Duration) error {
 	return nil
 }
 
-// Suspended returns for how long the host has slept in all. It is for clients that
-// ask how long their machine has slept. Any other client on the host does not notice
-// that it has slept, as long as no server tells it. See example_sleep_test.go.
-func (h *Host) Suspended() time.Duration {
+// suspended is Suspended of package zkinside.
+func (h *Host) suspended() time.Duration {
 	h.cluster.mu.Lock()
 	defer h.cluster.mu.Unlock()
 	return h.slept

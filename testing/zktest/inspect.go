@@ -109,7 +109,7 @@ func (s *Server) Watches() []Watch {
 // Queue returns the sequential nodes below path in the order of their numbers:
 // for a recipe that queues, who is first and who waits for whom. At the end of
 // the sequence, where numbers come again or are negative, it is the order of
-// creation; see [Server.SetSequence]. Children without a number are left out. A
+// creation. Children without a number are left out. A
 // negative number is recognized behind a name that ends in a dash: recipes use
 // such names. An invalid path is refused as by [Server.Node].
 func (s *Server) Queue(path string) []Node {
@@ -164,36 +164,12 @@ func sequenceOf(name string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// WatchesOn returns the watches on path, by kind, then session. Recursive
-// watches on nodes above it are not among them. An invalid path is refused as
-// by [Server.Node].
-func (s *Server) WatchesOn(path string) []Watch {
-	if !datatree.ValidPath(path) {
-		_ = s.invalidPath(path)
-		return nil
-	}
-	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Path != path })
-}
-
-// Connections returns how many connections are open, black holes included.
-func (s *Server) Connections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.conns)
-}
-
-// Zxid returns the number of the last transaction.
-func (s *Server) Zxid() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.zxid
-}
-
 // Dump returns sessions, nodes and watches in a form for people, to be printed
 // when a test fails.
 func (s *Server) Dump() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "zxid %d, %d connections\n", s.Zxid(), s.Connections())
+	stats := s.Stats()
+	fmt.Fprintf(&b, "%s, zxid %d, %d connections\n", stats.Mode, stats.Zxid, stats.Connections)
 	for _, sess := range s.Sessions() {
 		fmt.Fprintf(&b, "session %#x timeout %v connected %t\n", sess.ID, sess.Timeout, sess.Connected)
 	}
@@ -206,15 +182,6 @@ func (s *Server) Dump() string {
 	}
 	for _, w := range s.Watches() {
 		fmt.Fprintf(&b, "watch %s %s by %#x\n", w.table(), w.Path, w.Session)
-	}
-	return b.String()
-}
-
-// Dump is [Server.Dump] for every member.
-func (e *Ensemble) Dump() string {
-	var b strings.Builder
-	for _, m := range e.members {
-		fmt.Fprintf(&b, "member %d, %s: %s", m.id, m.Mode(), m.Dump())
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -28,25 +29,25 @@ func TestEditsFireWatches(t *testing.T) {
 		require.Equal(t, zk.EventNodeChildrenChanged, (<-deleted).Type)
 		require.Equal(t, 3, srv.Stats().Notifications)
 
-		require.ErrorIs(t, srv.Create("/a", nil), zktest.ErrNodeExists)
-		require.ErrorIs(t, srv.Create("a", nil), zktest.ErrBadArguments)
-		require.ErrorIs(t, srv.Set("/b", nil), zktest.ErrNoNode)
-		require.ErrorIs(t, srv.Delete("/b"), zktest.ErrNoNode)
-		require.ErrorIs(t, srv.Delete("/"), zktest.ErrBadArguments)
-		require.ErrorIs(t, srv.SetSequence("/b", 1), zktest.ErrNoNode)
+		require.ErrorIs(t, srv.Create("/a", nil), zktest.Code(zkinside.ErrNodeExists))
+		require.ErrorIs(t, srv.Create("a", nil), zktest.Code(zkinside.ErrBadArguments))
+		require.ErrorIs(t, srv.Set("/b", nil), zktest.Code(zkinside.ErrNoNode))
+		require.ErrorIs(t, srv.Delete("/b"), zktest.Code(zkinside.ErrNoNode))
+		require.ErrorIs(t, srv.Delete("/"), zktest.Code(zkinside.ErrBadArguments))
+		require.ErrorIs(t, zkinside.Of(srv).SetSequence("/b", 1), zktest.Code(zkinside.ErrNoNode))
 	})
 }
 
 func TestSetSequence(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		require.NoError(t, srv.Create("/p", nil))
-		require.NoError(t, srv.SetSequence("/p", 1<<31-1))
+		require.NoError(t, zkinside.Of(srv).SetSequence("/p", 1<<31-1))
 		for _, prefix := range []string{"/p/a-", "/p/b-"} {
 			path, err := c.Create(prefix, nil, zk.FlagEphemeralSequential, open)
 			require.NoError(t, err)
 			require.Equal(t, prefix+"2147483647", path, "there is no wrap")
 		}
-		require.NoError(t, srv.SetSequence("/p", -1<<31))
+		require.NoError(t, zkinside.Of(srv).SetSequence("/p", -1<<31))
 		for _, want := range []string{"/p/n--2147483648", "/p/n--2147483647"} {
 			path, err := c.Create("/p/n-", nil, zk.FlagEphemeralSequential, open)
 			require.NoError(t, err)
@@ -100,14 +101,14 @@ func TestRequestLog(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrNoNode)
 
 		log := srv.Requests()
-		require.Equal(t, []zktest.Op{zktest.OpConnect, zktest.OpPing, zktest.OpCreate, zktest.OpGetData},
+		require.Equal(t, []zktest.Op{zktest.OpConnect, zkinside.OpPing, zktest.OpCreate, zktest.OpGetData},
 			[]zktest.Op{log[0].Op, log[1].Op, log[2].Op, log[3].Op})
 		node, _ := srv.Node(path)
 		require.Equal(t, zktest.Request{
 			Number: 3, Time: time.Now(), Conn: 1, Session: c.SessionID(), Xid: log[2].Xid, Op: zktest.OpCreate,
 			Path: "/n-", Created: path, Processed: true, Zxid: node.Stat.Czxid,
 		}, log[2])
-		require.Equal(t, zktest.ErrNoNode, log[3].Err)
+		require.Equal(t, zktest.Code(zkinside.ErrNoNode), log[3].Err)
 		require.Equal(t, 2, srv.CountRequests(zktest.OpAny))
 		srv.ClearRequests()
 		require.Empty(t, srv.Requests())
@@ -129,8 +130,8 @@ func TestWaiting(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		require.ErrorIs(t, srv.WaitWatches(ctx, 0, 1), context.DeadlineExceeded)
-		require.NoError(t, srv.WaitWatches(ctx, 0, 0), "what is true already needs no waiting")
+		require.ErrorIs(t, srv.WaitFor(ctx, func() bool { return len(srv.Watches()) == 1 }), context.DeadlineExceeded)
+		require.NoError(t, srv.WaitFor(ctx, func() bool { return len(srv.Watches()) == 0 }), "what is true already needs no waiting")
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -49,7 +50,7 @@ func TestClickHouseKeeperAnswersInItsOwnWay(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *Server) { test(t, srv, login(t, srv)) }, WithClickHouseKeeper())
+			bubble(t, func(t *testing.T, srv *Server) { test(t, srv, login(t, srv)) }, zkinside.With(zkinside.Settings{ClickHouseKeeper: true}).(Option))
 		})
 	}
 }

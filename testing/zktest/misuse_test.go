@@ -6,22 +6,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Options that are nil or make no sense are an error of Run and RunEnsemble,
 // and fail the test of Start and StartEnsemble.
 func TestImpossibleOptionsAreRefused(t *testing.T) {
+	plan := func(d zktest.Disruption) zktest.Option {
+		return zktest.WithChaos(zktest.ChaosPlan{Every: time.Second, Disruptions: []zktest.Disruption{d}})
+	}
 	for want, opt := range map[string]zktest.Option{
 		"option 1 is nil":          nil,
 		"without an address":       zktest.WithTCP(""),
 		"session timeouts from 2s": zktest.WithSessionTimeouts(2*time.Second, time.Second),
 		"session timeouts from 0s": zktest.WithSessionTimeouts(0, time.Second),
-		"a tick of -1s":            zktest.WithTick(-time.Second),
-		"a sync limit of 0":        zktest.WithSyncLimit(0),
-		"a container check":        zktest.WithContainerCheckInterval(0),
-		"a log of -1 requests":     zktest.WithRequestLog(-1),
+		"a tick of -1s":            zkinside.With(zkinside.Settings{Tick: -time.Second}).(zktest.Option),
+		"a sync limit of -1":       zkinside.With(zkinside.Settings{SyncLimit: -1}).(zktest.Option),
+		"a container check":        zkinside.With(zkinside.Settings{ContainerCheckInterval: 1}).(zktest.Option),
 		"a latency of -1s":         zktest.WithChaos(zktest.ChaosPlan{Latency: -time.Second}),
+		"none of blackhole, cut, ": plan(zktest.Disruption{Kind: "pauze"}),
+		"with a lag of -1ns":       plan(zktest.Disruption{Kind: "lag", Lag: -1}),
 		"invalid port":             zktest.WithTCP("nowhere:-1"),
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -52,8 +57,10 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 		"an empty Action":         {Do: zktest.All(zktest.Action{})},
 		"a delay of -1ns":         {Do: zktest.DelayRequest(-1)},
 		"delay of -2ns":           {Do: zktest.DelayReply(-2)},
-		"hold of 0s":              {Do: zktest.HoldRequest(0)},
+		"hold of 0s":              {Do: zkinside.HoldRequest(0).(zktest.Action)},
 		"code of success":         {Do: zktest.Fail(0)},
+		"chance outside":          {Chance: 0.5, Do: zktest.DropReply()},
+		"a chance of 2":           {Chance: 2, Do: zktest.DropReply()},
 		"a path for connect":      {Op: zktest.OpConnect, Path: "/a", Do: zktest.DropReply()},
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -72,7 +79,7 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 			inj.Remove()
 		})
 	}
-	require.NoError(t, zktest.Start(t).Inject(zktest.Rule{Do: zktest.Call(func(zktest.Request) {})}).Err())
+	require.NoError(t, zktest.Start(t).Inject(zktest.Rule{Optional: true, Do: zktest.Call(func(zktest.Request) {})}).Err())
 }
 
 // requireFailure runs f with a test that must fail with the words.

@@ -12,9 +12,16 @@ import (
 )
 
 // Dialer returns a function that connects to this server within the process,
-// whatever the address. It has the signature of [net.Dialer.DialContext].
+// whatever the address. It has the signature of [net.Dialer.DialContext]. For
+// go-zookeeper, see [Server.DialTimeout].
 func (s *Server) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return s.dial
+}
+
+// DialTimeout is [Server.Dialer] in the shape of [net.DialTimeout], which is a dialer
+// of go-zookeeper: zk.WithDialer(srv.DialTimeout). It waits for nothing.
+func (s *Server) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
+	return s.dial(context.Background(), network, address)
 }
 
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -43,7 +50,13 @@ func (s *Server) listen(addr string) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return l.Close()
+	}
 	s.listener, s.accepting = l, true
+	s.updatePortLocked()
 	s.wg.Go(func() {
 		for {
 			nc, err := l.Accept()
@@ -94,7 +107,7 @@ func (s *Server) awaitAccepting() bool {
 }
 
 // updatePortLocked closes the TCP port, or opens it again, as the state of the
-// server has it. Whoever dials a server behind a black hole does not hear that
+// server has it. A client that dials a server behind a black hole does not learn that
 // the port is closed.
 func (s *Server) updatePortLocked() {
 	accepting := !s.stopped && !s.refusing || s.blackHole

@@ -10,7 +10,7 @@ import (
 )
 
 // A client that forgets the dialer must not reach a server on the developer's
-// machine: ports below 1024 are not given to programs, and those of ZooKeeper
+// machine: ports below 1024 are not given to programs, and ZooKeeper's
 // are far above.
 func TestAddressesLeadNowhereElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -107,7 +107,7 @@ func (o *multiOp) targets() []string {
 // runLocked answers ok even when the transaction failed: the error is in the
 // body.
 func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
-	if !o.fixModes(x.srv.cfg.before39) {
+	if !o.fixModes(x.srv.cfg.Version38) {
 		return malformedOp{takesZxid: true}.runLocked(x, out)
 	}
 	start, failed := len(out.Buf), -1
@@ -147,7 +147,7 @@ func (o *multiOp) encodeFailure(out *wire.Encoder, failed int, code wire.Code) {
 }
 
 // multiReadOp is multiRead: several getData and getChildren in one request,
-// each with a result or an error of its own.
+// each with its result or error.
 type multiReadOp struct{ reads []multiReadItem }
 
 type multiReadItem struct {
@@ -206,7 +206,7 @@ func (o *multiReadOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 		out.MultiHeader(r.kind, false, wire.OK)
 		if code := r.op.runLocked(x, out); code != wire.OK {
 			out.Buf = out.Buf[:start]
-			if x.srv.cfg.keeper {
+			if x.srv.cfg.ClickHouseKeeper {
 				out.MultiHeader(r.kind, false, code)
 				continue
 			}

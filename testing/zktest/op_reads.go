@@ -18,7 +18,7 @@ func (o existsOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 		return wire.ErrBadArguments
 	}
 	n, code := x.findLocked(o.path, wire.PermRead)
-	if code == wire.ErrNoAuth && x.srv.cfg.before39 {
+	if code == wire.ErrNoAuth && x.srv.cfg.Version38 {
 		n, code = x.srv.tree.Node(o.path), wire.OK
 	}
 	if o.watch && code != wire.ErrNoAuth {

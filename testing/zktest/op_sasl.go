@@ -31,18 +31,10 @@ func WithSASLUser(name, password string) Option {
 	}
 }
 
-// WithRequiredSASL makes the server refuse every request of a connection that has not
-// authenticated by SASL, even a ping, with the code -124, and end the connection. It
-// stands for the settings enforce.auth.enabled=true and enforce.auth.schemes=sasl. It
-// makes sense with [WithSASLUser] only.
-func WithRequiredSASL() Option {
-	return func(c *config) { c.saslRequired = true }
-}
-
 // requiresSASLLocked reports whether the server refuses a request for lack of
 // authentication (AuthenticationHelper.enforceAuthentication).
 func (x *exchange) requiresSASLLocked() bool {
-	return x.srv.cfg.saslRequired && !answeredOnTheSpot(x.req.Op) && !x.conn.sasl.succeeded()
+	return x.srv.cfg.RequiredSASL && !answeredOnTheSpot(x.req.Op) && !x.conn.sasl.succeeded()
 }
 
 // answeredOnTheSpot reports whether servers answer a request where they read it. Such
@@ -76,7 +68,7 @@ func (o *saslOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	answer, ok := x.conn.sasl.step(users, string(o.message))
 	if !ok {
 		x.last = true
-		if x.srv.cfg.saslRequired {
+		if x.srv.cfg.RequiredSASL {
 			return wire.ErrSessionRequiresSASL
 		}
 		return wire.ErrAuthFailed

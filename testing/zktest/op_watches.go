@@ -77,11 +77,11 @@ func (x *exchange) leavePersistentLocked(path string) {
 }
 
 // leaveRecursiveLocked registers a watch that stays and covers everything
-// below. It is never told of "children changed": it gets the children's own
+// below. It never receives "children changed": it gets the children's own
 // events.
 func (x *exchange) leaveRecursiveLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
-	if x.srv.cfg.before39 {
+	if x.srv.cfg.Version38 {
 		x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchRecursive)
 	}
 }
@@ -126,7 +126,7 @@ func decodeRemoveWatches(d *wire.Decoder) operation {
 
 func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	modes := o.modes
-	if x.srv.cfg.before39 {
+	if x.srv.cfg.Version38 {
 		modes = o.modes38
 	}
 	data, child := modes()

@@ -103,7 +103,7 @@ type write interface {
 	apply(tx *datatree.Txn, out *wire.Encoder) wire.Code
 }
 
-// alone makes a write a request of its own.
+// alone makes a write a separate request.
 type alone struct{ write }
 
 func (a alone) runLocked(x *exchange, out *wire.Encoder) wire.Code {

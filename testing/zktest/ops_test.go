@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// The list of requests in MODEL.md is that of the code, number by number.
+// The list of requests in MODEL.md is the list in the code, number by number.
 func TestDocumentationListsEveryRequest(t *testing.T) {
 	source, err := os.ReadFile("MODEL.md")
 	require.NoError(t, err)

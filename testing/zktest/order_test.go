@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -14,35 +15,35 @@ import (
 func TestReset(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: wire.OpCreate, Do: Reset()})
+		srv.Inject(Rule{Op: wire.OpCreate, Do: reset()})
 		c.send(wire.OpExists, "/", false)
 		synctest.Wait() // its answer is here, unread
 		c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		synctest.Wait()
 		_, err := c.nc.Read(make([]byte, 100))
 		require.ErrorContains(t, err, "reset")
-		srv.AssertNoNodes(t, "/")
+		require.Empty(t, srv.Tree())
 	})
 }
 
 func TestPauseSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c, other := login(t, srv), login(t, srv)
-		srv.Session(c.session).Pause()
+		zkinside.Of(srv).PauseSession(c.session)
 		xid := c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		c.requireSilence()
 		other.call(wire.OpExists, "/", false)
 		time.Sleep(3 * time.Second)
-		srv.AssertNoNodes(t, "/")
-		srv.Session(c.session).Resume()
+		require.Empty(t, srv.Tree())
+		zkinside.Of(srv).ResumeSession(c.session)
 		require.Equal(t, xid, c.receive().xid)
 		require.Len(t, srv.Tree(), 1)
 
-		srv.Session(c.session).Pause()
+		zkinside.Of(srv).PauseSession(c.session)
 		c.send(wire.OpPing)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		srv.AssertNoSessions(t)
+		require.Empty(t, srv.Sessions())
 		c.requireClosed()
 	})
 }
@@ -58,7 +59,7 @@ func TestPause(t *testing.T) {
 		require.Len(t, srv.Sessions(), 2, "a paused server expires nobody")
 		srv.Resume()
 		synctest.Wait()
-		srv.AssertNoSessions(t)
+		require.Empty(t, srv.Sessions())
 		awake.requireClosed()
 		silent.requireClosed()
 
@@ -83,14 +84,14 @@ func TestWriteOfASessionThatIsOver(t *testing.T) {
 		ens := StartEnsemble(t, 3)
 		late := ens.Members()[0]
 		c := login(t, late.Server)
-		late.Lag(Forever)
+		late.Lag(forever)
 		require.True(t, ens.Leader().Session(c.session).Expire())
 		require.Equal(t, wire.OK, c.call(wire.OpExists, "/", false).code)
 		c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		c.requireSilence()
 		late.Lag(0)
 		c.requireClosed()
-		ens.Leader().AssertNoNodes(t, "/")
+		require.Empty(t, ens.Leader().Tree())
 		log := late.Requests()
 		require.Equal(t, wire.ErrSessionExpired, log[len(log)-1].Err)
 	})

@@ -18,7 +18,7 @@ func TestSlowReaderIsDisconnected(t *testing.T) {
 			c.send(wire.OpGetData, "/big", false)
 		}
 		synctest.Wait()
-		require.Zero(t, srv.Connections())
+		require.Zero(t, srv.Stats().Connections)
 		require.Len(t, srv.Sessions(), 1)
 	})
 }

@@ -32,7 +32,7 @@ func (p *player) open() { p.connect(0, scriptSession, 0, nil) }
 func (p *player) reconnect() { p.connect(0, scriptSession, p.session, p.password) }
 
 // connect opens a connection and writes down how the server greets. A session
-// that is rejected stays the one that reconnect asks for.
+// that is rejected stays the session that reconnect asks for.
 func (p *player) connect(seen int64, timeout int32, session int64, password []byte, more ...byte) {
 	p.nc = p.stage.dial()
 	p.watchTheClock()
@@ -130,7 +130,7 @@ func (p *player) next() (reply, bool) {
 	p.watchTheClock()
 	frame, err := wire.ReadFrame(p.nc)
 	if err != nil {
-		require.NotErrorIs(p.stage.t, err, os.ErrDeadlineExceeded, "%s waits in vain; so far:\n%s", p.name, strings.Join(p.stage.lines, "\n"))
+		require.NotErrorIs(p.stage.t, err, os.ErrDeadlineExceeded, "%s waits for nothing; so far:\n%s", p.name, strings.Join(p.stage.lines, "\n"))
 		p.hangUp()
 		return reply{}, false
 	}

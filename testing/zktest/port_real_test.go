@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/zkinside"
 )
 
 // A process that has ended has no port. Clients tell that from a server that
@@ -50,8 +52,8 @@ func TestPortsOfMembersThatAreDown(t *testing.T) {
 	require.NoError(t, follower.Stop())
 	_, err := net.Dial("tcp", follower.Addr())
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
-	require.NoError(t, ens.Restart())
-	require.NoError(t, ens.WaitAgreement(t.Context()))
+	require.NoError(t, follower.Restart())
+	require.NoError(t, zkinside.Of(ens).AwaitAgreement(t.Context()))
 	for _, m := range ens.Members() {
 		require.True(t, dialTCP(t, m.Server).handshake(0, hour, 0, nil))
 	}

@@ -82,7 +82,7 @@ func (m *Member) connectedLocked() bool {
 func (m *Member) scheduleGivingUpLocked() {
 	patience := m.ens.cfg.syncTime()
 	if m.leader == m {
-		patience += m.ens.cfg.tick
+		patience += m.ens.cfg.Tick
 	}
 	m.givingUp = m.afterLocked(patience, func() {
 		m.mu.Lock()
@@ -198,10 +198,8 @@ func (m *Member) deposeLocked() {
 	m.deposed = &deposedLeader{maps.Clone(m.sessions)}
 }
 
-// Resign makes the leader step down. As on a real ensemble every member drops
-// its clients and looks for a leader; another one is elected, if one is
-// eligible. It reports whether the member was the leader, and not paused.
-func (m *Member) Resign() bool {
+// resign is Resign of package zkinside.
+func (m *Member) resign() bool {
 	m.mu.Lock()
 	defer m.unlock()
 	if m.ens.leader != m || m.paused {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -28,22 +29,21 @@ func TestLeaderStops(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		old.Stop()
 		require.Nil(t, ens.Leader())
-		require.Zero(t, ens.Members()[0].Connections(), "members without a leader drop their clients")
+		require.Zero(t, ens.Members()[0].Stats().Connections, "members without a leader drop their clients")
 		start := time.Now()
-		leader, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		leader := awaitLeader(t, ens)
 		require.Equal(t, electionTime, time.Since(start))
 		require.Equal(t, 2, leader.ID())
 		require.EqualValues(t, 2, time.Until(ens.Leader().Sessions()[0].Deadline)/(4500*time.Millisecond), "a new leader gives every session its full timeout")
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID())
 		require.NoError(t, c.Delete("/e", -1))
-		require.EqualValues(t, 2, leader.Zxid()>>32)
+		require.EqualValues(t, 2, leader.Stats().Zxid>>32)
 		require.True(t, has(old, "/e"), "a process that is down learns nothing")
 		old.Restart()
-		require.Equal(t, "follower", old.Mode())
+		require.Equal(t, "follower", old.Stats().Mode)
 		require.False(t, has(old, "/e"))
-		require.Equal(t, leader.Zxid(), old.Zxid())
+		require.Equal(t, leader.Stats().Zxid, old.Stats().Zxid)
 	})
 }
 
@@ -73,19 +73,19 @@ func TestWithoutAMajorityNothingServes(t *testing.T) {
 func TestClientThatHasSeenMoreIsRefusedByALaggingMember(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		late := ens.Members()[0]
-		late.Lag(zktest.Forever)
+		late.Lag(forever)
 		c := connectToAll(t, ens, ens.Leader(), 9*time.Second)
 		_, err := c.Create("/a", nil, 0, open)
 		require.NoError(t, err)
 		id := c.SessionID()
-		require.True(t, ens.Session(id).MoveTo(late))
+		require.True(t, zkinside.Of(ens).MoveSession(id, late.ID()))
 		c.await(t, zk.StateDisconnected)
 		time.Sleep(3 * time.Second)
-		require.Nil(t, ens.Session(id).Member())
+		require.Zero(t, zkinside.Of(ens).MemberOf(id))
 		require.NotZero(t, late.CountRequests(zktest.OpConnect), "it has tried")
 		late.Lag(0)
 		c.await(t, zk.StateHasSession)
-		require.Equal(t, late, ens.Session(id).Member())
+		require.Equal(t, late.ID(), zkinside.Of(ens).MemberOf(id))
 	})
 }
 
@@ -99,14 +99,13 @@ func TestPartitionedLeader(t *testing.T) {
 		ens.Partition(ens.Members()[0], ens.Members()[1])
 		_, _, err = c.Get("/a")
 		require.NoError(t, err, "the old leader still answers reads")
-		leader, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		leader := awaitLeader(t, ens)
 		require.Equal(t, 500*time.Millisecond+electionTime, time.Since(start))
 		require.Equal(t, 2, leader.ID())
-		require.Equal(t, "looking", old.Mode())
+		require.Equal(t, "looking", old.Stats().Mode)
 		require.NoError(t, leader.Set("/a", []byte("new")))
 		ens.Heal()
-		require.Equal(t, "follower", old.Mode())
+		require.Equal(t, "follower", old.Stats().Mode)
 		node, _ := old.Node("/a")
 		require.Equal(t, "new", string(node.Data))
 		c.await(t, zk.StateHasSession)
@@ -121,17 +120,16 @@ func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 		c := connectTo(t, old, 9*time.Second)
 		require.NoError(t, old.Create("/a", []byte("old")))
 		ens.Partition(old)
-		leader, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		leader := awaitLeader(t, ens)
 		require.NoError(t, leader.Set("/a", []byte("new")))
-		require.Equal(t, "leader", old.Mode())
+		require.Equal(t, "leader", old.Stats().Mode)
 		data, _, err := c.Get("/a")
 		require.NoError(t, err)
 		require.Equal(t, "old", string(data))
 		require.ErrorIs(t, old.Set("/a", nil), zktest.ErrConnectionLoss)
 		ens.Heal()
-		require.Equal(t, "follower", old.Mode())
-	}, zktest.WithTick(time.Second))
+		require.Equal(t, "follower", old.Stats().Mode)
+	}, zkinside.With(zkinside.Settings{Tick: time.Second}).(zktest.Option))
 }
 
 // Members that are restarted do not wait for the sync limit. The old leader,
@@ -148,17 +146,16 @@ func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 			m.Stop()
 			m.Restart()
 		}
-		leader, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		leader := awaitLeader(t, ens)
 		require.Equal(t, electionTime, time.Since(start))
 		require.NoError(t, leader.WaitFor(t.Context(), func() bool { _, found := leader.Node("/e"); return !found }))
 		require.Less(t, time.Since(start), 4*time.Second)
 		time.Sleep(2 * time.Second) // which include pings
-		_, _, err = c.Get("/e")
+		_, _, err := c.Get("/e")
 		require.NoError(t, err)
-		require.Equal(t, "leader", old.Mode())
+		require.Equal(t, "leader", old.Stats().Mode)
 		ens.Heal()
-	}, zktest.WithSyncLimit(100))
+	}, zkinside.With(zkinside.Settings{SyncLimit: 100}).(zktest.Option))
 }
 
 // A leader need not ask anybody to answer a sync. So its answer says nothing
@@ -173,11 +170,10 @@ func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 			m.Stop()
 			m.Restart()
 		}
-		leader, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		leader := awaitLeader(t, ens)
 		require.True(t, leader.Session(id).Expire())
-		require.Equal(t, "leader", old.Mode())
-		_, err = c.Sync("/")
+		require.Equal(t, "leader", old.Stats().Mode)
+		_, err := c.Sync("/")
 		require.NoError(t, err)
 
 		done := make(chan error, 1)
@@ -189,22 +185,20 @@ func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 		require.Empty(t, done, "a transaction needs a majority")
 		ens.Heal()
 		require.Error(t, <-done)
-	}, zktest.WithTick(time.Second))
+	}, zkinside.With(zkinside.Settings{Tick: time.Second}).(zktest.Option))
 }
 
 func TestResign(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		c := connectToAll(t, ens, ens.Members()[0], 9*time.Second)
-		require.False(t, ens.Members()[0].Resign())
-		require.True(t, ens.Leader().Resign())
-		leader, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		require.False(t, zkinside.Of(ens.Members()[0]).Resign())
+		require.True(t, zkinside.Of(ens.Leader()).Resign())
+		leader := awaitLeader(t, ens)
 		require.Equal(t, 2, leader.ID())
 		c.await(t, zk.StateHasSession)
 		require.Len(t, leader.Sessions(), 1)
-		require.True(t, leader.Resign())
-		leader, err = ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		require.True(t, zkinside.Of(leader).Resign())
+		leader = awaitLeader(t, ens)
 		require.Equal(t, 3, leader.ID())
 	})
 }
@@ -224,7 +218,7 @@ func TestPausedLeader(t *testing.T) {
 				time.AfterFunc(tc.paused, func() { _ = leader.Resume() })
 				_, _, _ = c.Get("/")
 				require.Equal(t, tc.paused, time.Since(start))
-				require.Equal(t, tc.after, leader.Mode())
+				require.Equal(t, tc.after, leader.Stats().Mode)
 				if tc.after == "follower" {
 					c.await(t, zk.StateHasSession)
 				}

@@ -10,44 +10,43 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // everyFaultRate takes the Session of the server or the ensemble, which need
 // not be there yet.
-func everyFaultRate(session func(int64) *Session) []FaultRate {
-	return []FaultRate{
-		{Chance: 0.02, Rule: Rule{Do: DropRequest()}},
-		{Chance: 0.02, Rule: Rule{Op: wire.OpCreate, Path: "/a*", Do: DropReply()}},
-		{Chance: 0.05, Rule: Rule{Op: wire.OpConnect, Do: Blackhole()}},
-		{Chance: 0.1, Rule: Rule{Op: wire.OpGetChildren, Do: DelayReply(20 * time.Millisecond)}},
-		{Chance: 0.1, Rule: Rule{Op: wire.OpExists, After: 10, Times: 3, Do: Fail(wire.ErrSystem)}},
-		{Chance: 0.04, Rule: Rule{Op: wire.OpDelete, Do: Call(func(r Request) { session(r.Session).Blackhole() })}},
+func everyFaultRate(session func(int64) *Session) []Rule {
+	return []Rule{
+		{Chance: 0.02, Do: DropRequest()},
+		{Chance: 0.02, Op: wire.OpCreate, Path: "/a*", Do: DropReply()},
+		{Chance: 0.05, Op: wire.OpConnect, Do: Blackhole()},
+		{Chance: 0.1, Op: wire.OpGetChildren, Do: DelayReply(20 * time.Millisecond)},
+		{Chance: 0.1, Op: wire.OpExists, After: 10, Times: 3, Do: Fail(wire.ErrSystem)},
+		{Chance: 0.04, Op: wire.OpDelete, Do: Call(func(r Request) { session(r.Session).Blackhole() })},
 	}
 }
 
 var everyDisruption = []Disruption{
-	ExpireSession(), CutSession(), ReplaceSession(), ReapContainers(), StopFor(time.Second), PauseFor(time.Second),
-	BlackholeFor(time.Second), RefuseFor(time.Second), PauseSessionFor(time.Second),
-	Custom("nothing", func(r *rand.Rand) { r.IntN(2) }),
+	{Kind: "expire"}, {Kind: "cut"}, {Kind: "replace"}, {Kind: "reap"}, {Kind: "stop", For: time.Second}, {Kind: "pause", For: time.Second},
+	{Kind: "blackhole", For: time.Second}, {Kind: "refuse", For: time.Second}, {Kind: "pause_session", For: time.Second},
+	{Kind: "nothing", Do: func(r *rand.Rand) { r.IntN(2) }},
 }
 
-var everyEnsembleDisruption = append([]Disruption{ResignLeader(), LagFor(time.Second, time.Second), PartitionFor(2 * time.Second)}, everyDisruption...)
+var everyEnsembleDisruption = append([]Disruption{{Kind: "resign"}, {Kind: "lag", Lag: time.Second, For: time.Second}, {Kind: "partition", For: 2 * time.Second}}, everyDisruption...)
 
 // record is what there is to see of a simulation.
 type record struct {
 	Requests  []Request
-	Events    []Event
+	Events    []event
 	Tree      []Node
 	StoppedAt int // requests when it ended
 }
 
 // world is a server or an ensemble.
 type world interface {
-	StopFaults()
-	Requests() []Request
-	Events() []Event
+	events() []event
 	Close() error
 }
 
@@ -72,6 +71,7 @@ func found(t *testing.T, seed uint64, members int) (world, []*Server) {
 func simulated(t *testing.T, seed uint64, members int) (r record) {
 	synctest.Test(t, func(t *testing.T) {
 		w, servers := found(t, seed, members)
+		requests := func() []Request { return zkinside.Of(servers[0]).AllRequests().([]Request) }
 		over := make(chan struct{})
 		var wg sync.WaitGroup
 		for i := range 5 {
@@ -79,11 +79,11 @@ func simulated(t *testing.T, seed uint64, members int) (r record) {
 			wg.Go(func() { wander(t, servers[i%members], rand.New(rand.NewPCG(seed, uint64(i))), over) })
 		}
 		time.Sleep(30 * time.Second)
-		w.StopFaults()
-		r.StoppedAt = len(w.Requests())
+		servers[0].StopFaults()
+		r.StoppedAt = len(requests())
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		r.Requests, r.Events, r.Tree = w.Requests(), w.Events(), servers[0].Tree()
+		r.Requests, r.Events, r.Tree = requests(), w.events(), servers[0].Tree()
 		close(over)
 		require.NoError(t, w.Close())
 		wg.Wait()

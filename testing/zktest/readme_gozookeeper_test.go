@@ -1,8 +1,6 @@
 package zktest_test
 
 import (
-	"context"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,9 +14,7 @@ func TestEphemeralNodeGoesWithItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		conn, events, err := zk.Connect([]string{srv.Addr()}, 10*time.Second, zk.WithLogInfo(false),
-			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
-				return srv.Dialer()(context.Background(), network, address)
-			}))
+			zk.WithDialer(srv.DialTimeout))
 		if err != nil {
 			t.Fatal(err)
 		}

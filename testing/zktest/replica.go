@@ -24,9 +24,9 @@ type lead struct {
 
 func newReplica(cfg *config) replica {
 	tree := datatree.New()
-	tree.DeletesKeepPzxid = cfg.keeper
+	tree.DeletesKeepPzxid = cfg.ClickHouseKeeper
 	tree.SASL = cfg.sasl != nil
-	return replica{tree: tree, watches: datatree.NewWatches[*conn](cfg.before39)}
+	return replica{tree: tree, watches: datatree.NewWatches[*conn](cfg.Version38)}
 }
 
 // madeLocked returns the tree in which the server makes transactions, and the
@@ -93,7 +93,7 @@ func (r *replica) fireLocked(change datatree.NodeChange, zxid int64) {
 				continue
 			}
 			path, frame := ev.Path, frame
-			if c.srv.cfg.keeper {
+			if c.srv.cfg.ClickHouseKeeper {
 				path = r.keeperPathLocked(c, path)
 				frame = wire.Notification(ev.Event, path, zxid)
 			}

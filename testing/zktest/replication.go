@@ -9,7 +9,7 @@ import (
 // do it to theirs. A leader that lags makes them on another tree, and then is
 // like the others. A standalone server is its own leader and sends nothing.
 
-// replicateLocked sends a transaction of the leader to those who follow it.
+// replicateLocked sends a transaction of the leader to its followers.
 func (e *Ensemble) replicateLocked(ent *entry) {
 	for _, m := range e.members {
 		if m == e.leader && m.ahead == nil || !m.followsLocked(e.leader) {
@@ -38,7 +38,7 @@ func (m *Member) applyDueLocked() {
 	if len(m.queue) == 0 && m.lag == 0 {
 		m.endAheadLocked()
 	}
-	if m.received > 0 && m.lag != Forever {
+	if m.received > 0 && m.lag != forever {
 		m.applying = m.afterLocked(m.dueTimeLocked().Sub(now), func() {
 			m.mu.Lock()
 			defer m.unlock()
@@ -49,8 +49,8 @@ func (m *Member) applyDueLocked() {
 
 // dueTimeLocked is when the next transaction is to be applied.
 func (m *Member) dueTimeLocked() time.Time {
-	if m.lag == Forever {
-		return time.Now().Add(Forever)
+	if m.lag == forever {
+		return time.Now().Add(forever)
 	}
 	return m.queue[0].at.Add(m.lag)
 }
@@ -83,10 +83,10 @@ func (m *Member) answerAppliedLocked() {
 }
 
 // Lag makes the member apply each transaction d after the leader made it.
-// [Forever] means that it stands still until told otherwise; 0, the default,
+// [forever] means that it stands still until told otherwise; 0, the default,
 // that it applies everything at once. It delays the answers to writes and syncs
 // that reach the ensemble through this member, and the events of the watches
-// there, but no reads. A leader that lags answers the syncs of its own clients
+// there, but no reads. A leader that lags answers the syncs of its clients
 // at once, like reads. A member that joins begins with all there is. A negative
 // d fails the test of the ensemble, and is an error for an ensemble of
 // [RunEnsemble].
@@ -116,7 +116,7 @@ func (e *Ensemble) schedulePingLocked() {
 	if e.ping != nil {
 		return
 	}
-	half := e.cfg.tick / 2
+	half := e.cfg.Tick / 2
 	now := time.Now()
 	e.pingAt = now.Truncate(half).Add(half)
 	e.ping = e.afterLocked(e.pingAt.Sub(now), func() {

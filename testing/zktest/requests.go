@@ -77,9 +77,8 @@ func shorten(path string) string {
 
 func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
-// Requests returns the last requests, 100,000 unless [WithRequestLog] says
-// otherwise, in the order in which the server got to them, handshakes and pings
-// included. Requests that a black hole has lost are not in it, except the one
+// Requests returns the last requests, 100,000 at most, in the order in which the
+// server got to them, handshakes and pings included. Requests that a black hole has lost are not in it, except the one
 // that [Blackhole] hit.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -87,10 +86,8 @@ func (s *Server) Requests() []Request {
 	return s.log.all()
 }
 
-// Requests returns the last requests to all members together, as many as
-// [Server.Requests] of one, in the order in which they got to them:
-// [Request.Member] says to which.
-func (e *Ensemble) Requests() []Request {
+// requests is AllRequests of package zkinside.
+func (e *Ensemble) requests() []Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.log.all()
@@ -121,8 +118,15 @@ func (s *Server) CountRequests(op Op) int {
 
 // Stats are totals since the beginning or the last [Server.ClearRequests].
 type Stats struct {
+	// Mode is what the server says of itself: "standalone", or in an ensemble
+	// "leader", "follower" or "looking". A server that does not run says nothing,
+	// and is "stopped" or "paused".
+	Mode        string
+	Zxid        int64 // the last transaction that the server has applied
+	Connections int   // open connections, black holes included
+
 	Requests      map[Op]int // how many there were of each type on the wire
-	Notifications int        // watch events sent, one for each client that hears of it
+	Notifications int        // watch events sent, one for each client that gets the event
 
 	// Expired is how many sessions timed out. In an ensemble the leader counts
 	// them. Sessions that [Session.Expire] or their clients ended are not among
@@ -131,9 +135,12 @@ type Stats struct {
 	Expired int
 }
 
-// Stats returns the totals.
+// Stats returns the state and the totals.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Stats{Requests: maps.Clone(s.log.totals), Notifications: s.notified, Expired: s.expired}
+	return Stats{
+		Mode: s.modeLocked(), Zxid: s.zxid, Connections: len(s.conns),
+		Requests: maps.Clone(s.log.totals), Notifications: s.notified, Expired: s.expired,
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -42,7 +43,7 @@ func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 		c.nc.Close()
 	}
 	synctest.Test(t, func(t *testing.T) {
-		ens := StartEnsemble(t, 3, WithRequestLog(0))
+		ens := StartEnsemble(t, 3, zkinside.With(zkinside.Settings{RequestLog: 0}).(Option))
 		visits := func() (goroutines int, bytes int64) {
 			for i := range 3000 {
 				visit(t, ens.Members()[i%3])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func TestRequiredSASLRefusesEverythingElse(t *testing.T) {
 			_, err := wire.ReadFrame(c.nc)
 			require.Error(t, err)
 		}
-	}, WithSASLUser("joe", "secret"), WithRequiredSASL())
+	}, WithSASLUser("joe", "secret"), zkinside.With(zkinside.Settings{RequiredSASL: true}).(Option))
 }
 
 func TestSASLWithoutUsersSaysNothing(t *testing.T) {
@@ -62,7 +63,7 @@ func TestSASLWithoutUsersSaysNothing(t *testing.T) {
 }
 
 func TestSASLOptionsThatMakeNoSense(t *testing.T) {
-	for _, opts := range [][]Option{{WithSASLUser("", "x")}, {WithSASLUser("joe@R", "x")}, {WithRequiredSASL()}} {
+	for _, opts := range [][]Option{{WithSASLUser("", "x")}, {WithSASLUser("joe@R", "x")}, {zkinside.With(zkinside.Settings{RequiredSASL: true}).(Option)}} {
 		_, err := Run(opts...)
 		require.Error(t, err)
 	}

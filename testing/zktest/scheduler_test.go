@@ -7,24 +7,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// postbox is a scheduler that keeps what the clients send and hear, but for
+// postbox is a scheduler that keeps what the clients send and receive, except
 // handshakes.
-type postbox struct{ messages []*Message }
+type postbox struct{ messages []*zkinside.Message }
 
-func (p *postbox) schedule(m *Message) {
-	if m.Request.Op == wire.OpConnect {
-		m.Deliver()
+func (p *postbox) schedule(m *zkinside.Message) {
+	if m.Request.(Request).Op == wire.OpConnect {
+		m.Deliver(nil)
 		return
 	}
 	p.messages = append(p.messages, m)
 }
 
 // take returns the only message that is under way.
-func (p *postbox) take(t *testing.T) *Message {
+func (p *postbox) take(t *testing.T) *zkinside.Message {
 	t.Helper()
 	synctest.Wait()
 	require.Len(t, p.messages, 1)
@@ -37,7 +38,7 @@ func (p *postbox) take(t *testing.T) *Message {
 func scheduled(t *testing.T, test func(t *testing.T, srv *Server, p *postbox, c *raw)) {
 	t.Helper()
 	p := &postbox{}
-	bubble(t, func(t *testing.T, srv *Server) { test(t, srv, p, login(t, srv)) }, WithScheduler(p.schedule))
+	bubble(t, func(t *testing.T, srv *Server) { test(t, srv, p, login(t, srv)) }, zkinside.With(zkinside.Settings{Schedule: p.schedule}).(Option))
 }
 
 func (c *raw) sendCreate(path string) {
@@ -47,32 +48,32 @@ func (c *raw) sendCreate(path string) {
 func TestSchedulerHoldsMessagesBack(t *testing.T) {
 	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
 		c.send(wire.OpExists, "/a", true)
-		p.take(t).Deliver()
+		p.take(t).Deliver(nil)
 		m := p.take(t)
 		require.True(t, m.Answer)
-		require.Equal(t, ErrNoNode, m.Request.Err)
+		require.Equal(t, wire.ErrNoNode, m.Request.(Request).Err)
 		c.requireSilence()
-		m.Deliver()
-		require.Equal(t, ErrNoNode, c.receive().code)
+		m.Deliver(nil)
+		require.Equal(t, wire.ErrNoNode, c.receive().code)
 
 		require.NoError(t, srv.Create("/a", nil))
 		m = p.take(t)
 		require.Equal(t, "NodeCreated", m.Event)
-		require.Equal(t, "/a", m.Request.Path)
-		require.Equal(t, c.session, m.Request.Session)
+		require.Equal(t, "/a", m.Request.(Request).Path)
+		require.Equal(t, c.session, m.Request.(Request).Session)
 		c.sendCreate("/b")
 		m2 := p.take(t)
 		require.False(t, m2.Answer)
-		require.Equal(t, "/b", m2.Request.Path)
+		require.Equal(t, "/b", m2.Request.(Request).Path)
 		synctest.Wait()
 		_, there := srv.Node("/b")
 		require.False(t, there)
-		m2.Deliver()
-		p.take(t).Deliver()
+		m2.Deliver(nil)
+		p.take(t).Deliver(nil)
 		_, there = srv.Node("/b")
 		require.True(t, there)
 		c.requireSilence() // the event is ahead of the answer
-		m.Deliver()
+		m.Deliver(nil)
 		require.EqualValues(t, wire.XidNotification, c.receive().xid)
 		require.EqualValues(t, c.xid, c.receive().xid)
 	})
@@ -82,15 +83,14 @@ func TestSchedulerDoesActions(t *testing.T) {
 	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
 		c.sendCreate("/a")
 		m := p.take(t)
-		require.Error(t, m.Deliver(DelayRequest(-1)))
 		require.False(t, m.Lost())
-		require.NoError(t, m.Deliver(DropReply()))
+		m.Deliver(DropReply())
 		c.requireClosed()
 		_, there := srv.Node("/a")
 		require.True(t, there)
 		require.True(t, m.Lost())
 		require.Empty(t, p.messages, "there is no answer")
-		require.NoError(t, m.Deliver(Blackhole()), "which is too late")
+		m.Deliver(Blackhole()) // which is too late
 	})
 }
 
@@ -103,7 +103,7 @@ func TestSchedulerDeliversWhatIsLeft(t *testing.T) {
 		require.NoError(t, c.nc.Close())
 		synctest.Wait()
 		require.False(t, m.Lost())
-		m.Deliver()
+		m.Deliver(nil)
 		synctest.Wait()
 		_, there := srv.Node("/a")
 		require.True(t, there)
@@ -118,7 +118,7 @@ func TestSchedulerListsInOneOrder(t *testing.T) {
 				require.NoError(t, srv.Create("/"+name, nil))
 			}
 			names = login(t, srv).call(wire.OpGetChildren, "/", false).body.Strings()
-		}, WithScheduler(func(m *Message) { m.Deliver() }))
+		}, zkinside.With(zkinside.Settings{Schedule: func(m *zkinside.Message) { m.Deliver(nil) }}).(Option))
 		return names
 	}
 	first := listing()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -17,7 +18,7 @@ func TestSequenceCountsOnAmongRequestsThatComeTogether(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
 		require.NoError(t, srv.Create("/p", nil))
-		require.NoError(t, srv.SetSequence("/p", math.MaxInt32-1))
+		require.NoError(t, zkinside.Of(srv).SetSequence("/p", math.MaxInt32-1))
 		failing := []any{wire.OpCreate, "/p/x-", []byte(nil), datatree.OpenACL, 2, wire.OpCheck, "/missing", 0, wire.OpError}
 		e := &wire.Encoder{}
 		for i, op := range []wire.Op{wire.OpCreate, wire.OpCreate, wire.OpGetData, wire.OpCreate, wire.OpMulti, wire.OpCreate} {
@@ -53,7 +54,7 @@ func TestQueue(t *testing.T) {
 		c := login(t, srv)
 		require.NoError(t, srv.Create("/q/other", nil))
 		require.NoError(t, srv.Create("/q/short-1", nil))
-		require.NoError(t, srv.SetSequence("/q", 1<<31-2))
+		require.NoError(t, zkinside.Of(srv).SetSequence("/q", 1<<31-2))
 		var want []string
 		add := func(prefix string) { want = append(want, c.create("/q/"+prefix, 3).body.String()) }
 		add("z-")

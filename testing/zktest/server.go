@@ -2,7 +2,9 @@ package zktest
 
 import (
 	"net"
+	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +16,8 @@ type Server struct {
 	*cluster                // its own, or its ensemble's
 	member   *Member        // nil for a standalone server; constant
 	address  string         // for dialing in memory; constant
-	listener net.Listener   // nil without WithTCP; constant
+	bubbled  bool           // made in a bubble of testing/synctest; constant
+	opening  sync.Mutex     // held while the port opens; taken before mu
 	wg       sync.WaitGroup // the goroutines of connections and listener
 	born     time.Time      // constant
 	queued   atomic.Int64   // bytes that wait for clients
@@ -25,6 +28,7 @@ type Server struct {
 	conns  connSet
 	reaper reaper
 
+	listener                net.Listener // nil before Addr and without WithTCP
 	closed, stopped, paused bool
 	refusing, blackHole     bool
 	accepting               bool // the TCP port is open
@@ -42,22 +46,14 @@ func newServer(c *cluster) *Server {
 		cluster: c,
 		address: memoryAddr(0),
 		born:    time.Now(),
+		bubbled: inBubble(),
 		replica: newReplica(&c.cfg),
 	}
 	s.reaper.srv = s
 	return s
 }
 
-// Mode returns what the server says of itself: "standalone", or in an ensemble
-// "leader", "follower" or "looking". A server that
-// does not run says nothing, and is "stopped" or "paused".
-func (s *Server) Mode() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.modeLocked()
-}
-
-// modeLocked is also what the four-letter words tell.
+// modeLocked is also what the four-letter words tell. See [Stats].
 func (s *Server) modeLocked() string {
 	m := s.member
 	switch {
@@ -96,12 +92,39 @@ func memoryAddr(number int) string {
 	return "127.0.0.1:" + strconv.Itoa(firstPort+number)
 }
 
-// Addr returns the TCP address of a server with [WithTCP]. Without it, it is a
-// made-up address, such as 127.0.0.1:1, that only [Server.Dialer]
-// understands: a client without it is refused.
+// inBubble reports whether the caller runs in a bubble of testing/synctest. That
+// package has no function for it, but the runtime writes it behind the number of
+// the goroutine.
+func inBubble() bool {
+	var stack [128]byte
+	line, _, _ := strings.Cut(string(stack[:runtime.Stack(stack[:], false)]), "\n")
+	return strings.Contains(line, "synctest bubble")
+}
+
+// Addr returns an address for any client. The first call opens a TCP port of the
+// loopback interface, unless the server was started [WithTCP].
+//
+// In a bubble of testing/synctest there are no ports. Addr then returns a made-up
+// address, such as 127.0.0.1:1, that only [Server.Dialer] and [Server.DialTimeout]
+// understand. Any other dialer is refused.
 func (s *Server) Addr() string {
-	if s.listener != nil {
-		return s.listener.Addr().String()
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if addr, open := s.port(); open || s.bubbled {
+		return addr
 	}
-	return s.address
+	_ = s.listen("127.0.0.1:0") // without a port, clients need the dialer
+	addr, _ := s.port()
+	return addr
+}
+
+// port returns the address of the port, or a made-up address and false if there is
+// no port, or it is closed for good.
+func (s *Server) port() (addr string, open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener == nil {
+		return s.address, s.closed
+	}
+	return s.listener.Addr().String(), true
 }

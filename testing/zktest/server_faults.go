@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// ErrClosed is returned after Close. It matches [net.ErrClosed].
-var ErrClosed = fmt.Errorf("zktest: server closed: %w", net.ErrClosed)
+// errClosed is returned after Close.
+var errClosed = fmt.Errorf("zktest: server closed: %w", net.ErrClosed)
 
 var errNotRunning = errors.New("zktest: server not running")
 
@@ -43,12 +43,12 @@ func (s *Server) stopLocked() {
 // paused, is stopped first. Every session gets its full timeout again, since a
 // server does not store when clients were last heard of. A member of an
 // ensemble looks for the leader, and catches up with it before it serves. The
-// error is [ErrClosed] after Close.
+// error is an error that matches [net.ErrClosed] after Close.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
-		return ErrClosed
+		return errClosed
 	}
 	s.stopLocked()
 	s.startLocked()
@@ -115,24 +115,6 @@ func (s *Server) Resume() error {
 	}
 	s.carryOutHeldLocked()
 	s.reaper.scheduleLocked()
-	return nil
-}
-
-// Restart is [Server.Restart] of all members: all are stopped, and then
-// started. Members that were closed for good stay away. The error is
-// [ErrClosed] after Close.
-func (e *Ensemble) Restart() error {
-	e.mu.Lock()
-	defer e.unlock()
-	if e.closing {
-		return ErrClosed
-	}
-	for _, m := range e.members {
-		m.stopLocked()
-	}
-	for _, m := range e.members {
-		m.startLocked()
-	}
 	return nil
 }
 

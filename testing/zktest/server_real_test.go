@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/internal/zkserver"
 
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
@@ -50,7 +51,7 @@ func (s *sharedServer) start(t *testing.T) {
 	s.fresh = perform(t, s.srv.Addr(), 0, inspectFreshTree)
 }
 
-// realServerOptions are those of every real server that scripts are performed
+// realServerOptions are the options of every real server that scripts are performed
 // on.
 func realServerOptions() []zkserver.Option {
 	return []zkserver.Option{
@@ -94,7 +95,7 @@ func (s *sharedServer) likewise() []Option {
 	if s.is39() {
 		return nil
 	}
-	return []Option{WithVersion38()}
+	return []Option{zkinside.With(zkinside.Settings{Version38: true}).(Option)}
 }
 
 // sharedTB keeps what zkserver.Start registers for the end of one test from
@@ -119,7 +120,7 @@ func wipe(t *testing.T, srv *zkserver.Server) past {
 	require.Equal(t, wire.OK, c.call(wire.OpAuth, 0, "digest", []byte(superUser)).code)
 	deleteBelow(c.raw, "/")
 	p := c.leave()
-	awaitMetric(t, srv, "zk_num_alive_connections", "1", "beside the one that asks, a connection is left, which the script would count")
+	awaitMetric(t, srv, "zk_num_alive_connections", "1", "a connection is left in addition to the asking one, which the script would count")
 	return p
 }
 

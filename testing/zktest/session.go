@@ -55,7 +55,7 @@ func (sess *session) touchLocked(at *Server) {
 // extendLocked moves the deadline.
 func (sess *session) extendLocked() {
 	sess.deadline = time.Now().Add(sess.timeout)
-	if tick := sess.cluster.cfg.tick; tick > 0 {
+	if tick := sess.cluster.cfg.Tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
 	if sess.expiry != nil && sess.deadline.Before(sess.armed) {
@@ -89,8 +89,8 @@ func (sess *session) armLocked() {
 	})
 }
 
-// expireIfOverdueLocked does nothing while there is nobody to decide: whoever
-// comes to decide looks after all sessions.
+// expireIfOverdueLocked does nothing while there is nobody to decide: the next
+// leader looks after all sessions.
 func (sess *session) expireIfOverdueLocked() {
 	if sess.cluster.ens != nil {
 		sess.cluster.ens.pingIfDueLocked()
@@ -109,7 +109,7 @@ func (sess *session) expireIfOverdueLocked() {
 func (s *Server) canExpireLocked() bool { return s.writableLocked() && s.upLocked() && !s.paused }
 
 // endLocked deletes a session and its ephemeral nodes in one transaction. The
-// session's own watches still hear of it. closer is the connection that asks
+// session's own watches still get the events. closer is the connection that asks
 // for it. If the client did not ask, closer is nil, and the client's connection
 // ends.
 func (sess *session) endLocked(closer *conn) {

@@ -4,22 +4,21 @@ import (
 	"slices"
 )
 
-// Session is a handle on one session: methods that do something to it, and
-// methods that look at it. The handle is valid before, during and after the
-// life of the session. All methods may be called from any goroutine.
+// Session is a handle on one session, with methods that do something to it. The
+// handle is valid before, during and after the life of the session. All methods
+// may be called from any goroutine.
 //
 //	srv.Session(client.SessionID()).Expire()
 //
-// A handle of an [Ensemble] finds the session at whichever member it is, and
-// Watches and Ephemerals show the whole ensemble. A handle of a [Member] does
-// the same, but Watches and Ephemerals show what that member has, and Expire
-// needs a leader that this member can reach.
+// A handle of an [Ensemble], or of a [Member], finds the session at whichever
+// member it is. Expire of a member's handle needs a leader that the member can
+// reach.
 //
 // Methods that find nothing to work on do nothing and return false.
 type Session struct {
 	id      int64
 	cluster *cluster
-	servers []*Server // what Watches and Ephemerals show
+	servers []*Server // one of them has to reach the leader for Expire
 }
 
 // Session returns a handle on the session with the id, whether it exists or
@@ -33,9 +32,6 @@ func (s *Server) Session(id int64) *Session {
 func (e *Ensemble) Session(id int64) *Session {
 	return &Session{id: id, cluster: e.cluster, servers: e.servers()}
 }
-
-// ID returns the session's id.
-func (s *Session) ID() int64 { return s.id }
 
 // Expire ends the session as its timeout would: one transaction deletes its
 // ephemeral nodes, watchers are notified, and its connection is closed. It
@@ -59,13 +55,8 @@ func (s *Session) Expire() bool {
 	return true
 }
 
-// Replace makes the server forget whose session it is. The next client
-// that wants to take it up gets a new session without being told, where a
-// correct server would say "expired" or give the old one back. Some
-// re-implementations of ZooKeeper have done that. If the session is alive, it
-// is left to its timeout. Replace also works for a session that has ended. It
-// reports whether the session is alive.
-func (s *Session) Replace() bool {
+// replace is ReplaceSession of package zkinside.
+func (s *Session) replace() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	if s.cluster.replaced == nil {
@@ -102,12 +93,8 @@ func (s *Session) withConn(do func(*conn)) bool {
 	return true
 }
 
-// Pause makes the requests of the session wait until Resume, pings and
-// handshakes included: nothing is lost, and nothing is answered. A session that
-// is paused for longer than its timeout expires. Pause also holds up the
-// handshake of a session that has ended. It reports whether the session is
-// alive.
-func (s *Session) Pause() bool {
+// pause is PauseSession of package zkinside.
+func (s *Session) pause() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	if s.id == 0 {
@@ -120,9 +107,8 @@ func (s *Session) Pause() bool {
 	return s.cluster.sessions[s.id] != nil
 }
 
-// Resume carries out what has waited, and ends the pause. It returns false if
-// there is none: the end of the session has ended it, too.
-func (s *Session) Resume() bool {
+// resume is ResumeSession of package zkinside.
+func (s *Session) resume() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	_, paused := s.cluster.pausedSessions[s.id]
@@ -130,11 +116,8 @@ func (s *Session) Resume() bool {
 	return paused
 }
 
-// MoveTo brings the session to another member of its ensemble: its connection
-// is closed, and until the client has come to that member the others hang up on
-// it, as if they were down. MoveTo returns false if there is no such session,
-// or if the member is closed or of another ensemble.
-func (s *Session) MoveTo(m *Member) bool {
+// moveTo is MoveSession of package zkinside.
+func (s *Session) moveTo(m *Member) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	sess := s.cluster.sessions[s.id]
@@ -151,9 +134,9 @@ func (s *Session) MoveTo(m *Member) bool {
 	return true
 }
 
-// Member returns the member of the ensemble that the session is connected to.
-// It returns nil without a connection, and for a standalone server.
-func (s *Session) Member() *Member {
+// member returns the member of the ensemble that the session is connected to, nil
+// without a connection and for a standalone server.
+func (s *Session) member() *Member {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
 	if sess := s.cluster.sessions[s.id]; sess != nil && sess.connLocked() != nil {
@@ -162,25 +145,8 @@ func (s *Session) Member() *Member {
 	return nil
 }
 
-// Watches returns the watches of the session, by path, then kind; nil if there
-// are none.
-func (s *Session) Watches() []Watch {
-	var list []Watch
-	for _, srv := range s.servers {
-		list = append(list, srv.Watches()...)
-	}
-	list = slices.DeleteFunc(list, func(w Watch) bool { return w.Session != s.id })
-	if len(list) == 0 {
-		return nil
-	}
-	slices.SortFunc(list, compareWatches)
-	return list
-}
-
-// Ephemerals returns the paths of the ephemeral nodes of the session, sorted;
-// nil if there are none. An ensemble shows those at the server that has applied
-// most.
-func (s *Session) Ephemerals() []string {
+// ephemerals is Ephemerals of package zkinside.
+func (s *Session) ephemerals() []string {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
 	latest := s.servers[0]

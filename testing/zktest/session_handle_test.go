@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -23,18 +24,18 @@ func TestHandleOfAnEnsemble(t *testing.T) {
 		require.NoError(t, err)
 
 		s := ens.Session(c.SessionID())
-		require.Equal(t, follower, s.Member())
-		require.Equal(t, []string{"/e"}, s.Ephemerals())
-		require.Equal(t, []zktest.Watch{{Session: s.ID(), Path: "/w"}}, s.Watches())
-		require.Empty(t, ens.Leader().Session(s.ID()).Watches(), "the leader has none of them")
-		require.False(t, s.MoveTo(nil))
-		require.False(t, s.MoveTo(zktest.StartEnsemble(t, 1).Leader()), "a member of another ensemble")
+		all := zkinside.Of(ens)
+		require.Equal(t, follower.ID(), all.MemberOf(c.SessionID()))
+		require.Equal(t, []string{"/e"}, all.Ephemerals(c.SessionID()))
+		require.Equal(t, []zktest.Watch{{Session: c.SessionID(), Path: "/w"}}, follower.Watches())
+		require.Equal(t, 1, all.Watches(c.SessionID()))
+		require.Empty(t, ens.Leader().Watches(), "the leader has none of them")
 
-		require.True(t, s.Pause())
-		require.True(t, s.Resume())
+		require.True(t, all.PauseSession(c.SessionID()))
+		require.True(t, all.ResumeSession(c.SessionID()))
 		require.True(t, s.Cut())
 		require.True(t, s.Expire())
 		require.False(t, s.Expire())
-		require.False(t, s.Replace(), "it has ended")
+		require.False(t, all.ReplaceSession(c.SessionID()), "it has ended")
 	})
 }

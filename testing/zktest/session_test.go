@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -24,7 +25,7 @@ func TestClientLearnsOfExpiryAtReconnect(t *testing.T) {
 		srv.BlackholeAll()
 		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 1 }))
 		require.Equal(t, 9*time.Second, time.Since(start))
-		srv.AssertNoNodes(t, "/")
+		require.Empty(t, srv.Tree())
 		srv.Heal()
 		c.await(t, zk.StateExpired)
 		c.await(t, zk.StateHasSession)
@@ -40,9 +41,9 @@ func TestExpireSession(t *testing.T) {
 		require.NoError(t, err)
 		_, _, events, err := other.GetW("/e")
 		require.NoError(t, err)
-		zxid := srv.Zxid()
+		zxid := srv.Stats().Zxid
 		require.True(t, srv.Session(c.SessionID()).Expire())
-		require.Equal(t, zxid+1, srv.Zxid())
+		require.Equal(t, zxid+1, srv.Stats().Zxid)
 		require.Equal(t, zk.EventNodeDeleted, (<-events).Type)
 		c.await(t, zk.StateExpired)
 		require.False(t, srv.Session(1).Expire())
@@ -67,7 +68,7 @@ func TestReconnectInTheSameSessionCatchesUpOnWatches(t *testing.T) {
 		srv.RefuseConnections(true)
 		require.True(t, srv.Session(id).Cut())
 		require.False(t, session(t, srv).Connected)
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 		require.NoError(t, srv.Set("/parent/a", []byte("x")))
 		require.NoError(t, srv.Create("/parent/b", nil))
 		require.NoError(t, srv.Create("/new", nil))
@@ -78,7 +79,7 @@ func TestReconnectInTheSameSessionCatchesUpOnWatches(t *testing.T) {
 		require.Equal(t, zk.EventNodeChildrenChanged, (<-children).Type)
 		require.Equal(t, zk.EventNodeCreated, (<-exists).Type)
 		require.Equal(t, id, c.SessionID())
-		require.NoError(t, srv.WaitWatches(t.Context(), id, 1))
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return zkinside.Of(srv).Watches(id) == 1 }))
 		require.NoError(t, srv.Delete("/parent"))
 		require.Equal(t, zk.EventNodeDeleted, (<-quiet).Type)
 	})
@@ -90,7 +91,7 @@ func TestStopKeepsSessionsAndStartGivesThemAFullTimeout(t *testing.T) {
 		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
 		require.NoError(t, err)
 		srv.Stop()
-		require.Zero(t, srv.Connections())
+		require.Zero(t, srv.Stats().Connections)
 		time.Sleep(time.Hour)
 		require.Equal(t, zk.StateConnecting, c.State())
 		require.Len(t, srv.Tree(), 1)
@@ -112,7 +113,7 @@ func TestSessionOfAClientThatNeverComesBackExpiresAfterStart(t *testing.T) {
 		require.Len(t, srv.Sessions(), 1)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		srv.AssertNoSessions(t)
+		require.Empty(t, srv.Sessions())
 	})
 }
 
@@ -121,7 +122,7 @@ func TestReplaceSession(t *testing.T) {
 		id := c.SessionID()
 		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
 		require.NoError(t, err)
-		srv.Session(id).Replace()
+		zkinside.Of(srv).ReplaceSession(id)
 		srv.CutAll()
 		c.await(t, zk.StateHasSession)
 		require.NotEqual(t, id, c.SessionID())
@@ -144,7 +145,7 @@ func TestPartitionOfOneSession(t *testing.T) {
 		require.NoError(t, err)
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID(), "new connections work, and it came back in time")
-		require.Equal(t, 2, srv.Connections(), "it has given up the black hole")
+		require.Equal(t, 2, srv.Stats().Connections, "it has given up the black hole")
 		require.False(t, srv.Session(1).Blackhole())
 	})
 }
@@ -157,7 +158,7 @@ func TestPartitionHidesExpiry(t *testing.T) {
 		require.True(t, srv.Session(c.SessionID()).Expire())
 		synctest.Wait()
 		require.Equal(t, zk.StateHasSession, c.State())
-		require.Equal(t, 1, srv.Connections())
+		require.Equal(t, 1, srv.Stats().Connections)
 		srv.Heal()
 		c.await(t, zk.StateExpired)
 	})

@@ -13,7 +13,7 @@ type simulation struct {
 	ChaosPlan
 	monitor    *monitor
 	alarms     *alarms
-	disruptOne func(Disruption) // one of those that the plan lists
+	disruptOne func(Disruption)
 	// fromBeginning is for WithChaos, whose latency stays for ever.
 	fromBeginning bool
 	// acting is held while a disruption begins or ends, so that StopFaults can
@@ -27,7 +27,7 @@ type simulation struct {
 	stopped bool
 	next    *alarm
 	undos   []*undo // the oldest first
-	log     []Event
+	log     []event
 }
 
 // undo is the end of what a disruption has begun.
@@ -50,30 +50,23 @@ func (sim *simulation) check(standalone bool) error {
 	if sim.Latency < 0 || sim.Latency > longestPlan {
 		return fmt.Errorf("a latency of %v", sim.Latency)
 	}
-	for _, o := range sim.Faults {
-		if err := o.Rule.check(); err != nil {
+	for _, r := range sim.Faults {
+		if err := r.check(); err != nil {
 			return err
 		}
-		if !(o.Chance >= 0 && o.Chance <= 1) {
-			return fmt.Errorf("a chance of %v", o.Chance)
-		}
+	}
+	if len(sim.Disruptions) > 0 && (sim.Every <= 0 || sim.Every > longestPlan) {
+		return fmt.Errorf("disruptions every %v", sim.Every)
 	}
 	for _, d := range sim.Disruptions {
-		switch {
-		case d.do == nil:
-			return fmt.Errorf("a disruption that does nothing")
-		case d.ensemble && standalone:
-			return fmt.Errorf("disruption %q needs an ensemble", d.name)
-		case sim.Every <= 0 || sim.Every > longestPlan:
-			return fmt.Errorf("disruptions every %v", sim.Every)
-		case d.length < 0:
-			return fmt.Errorf("disruption %q of %v", d.name, d.length)
+		if err := d.check(standalone); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// rngFor returns a source of random numbers of its own for key and moment.
+// rngFor returns the source of random numbers for key and moment.
 func (sim *simulation) rngFor(key int64) *rand.Rand {
 	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(time.Now().UnixNano())))
 }
@@ -107,17 +100,17 @@ func (sim *simulation) disrupt() {
 
 // applyFaultsLocked adds the faults that chance wants.
 func (sim *simulation) applyFaultsLocked(f *faults, req *Request, paths func() []string, rng *rand.Rand) {
-	for i, o := range sim.Faults {
-		if !o.Rule.matches(req, paths) {
+	for i, r := range sim.Faults {
+		if !r.matches(req, paths) {
 			continue
 		}
-		hit := rng.Float64() < o.Chance
+		hit := rng.Float64() < r.Chance
 		sim.counts[i]++
-		if !hit || sim.stopped || sim.counts[i] <= o.Rule.After || o.Rule.Times > 0 && sim.hits[i] >= o.Rule.Times {
+		if !hit || sim.stopped || sim.counts[i] <= r.After || r.Times > 0 && sim.hits[i] >= r.Times {
 			continue
 		}
 		sim.hits[i]++
-		o.Rule.Do.apply(f)
+		r.Do.apply(f)
 		sim.noteLocked(fmt.Sprintf("fault %d hit %v %s of %#x", i, req.Op, req.Path, req.Session))
 	}
 }
@@ -127,7 +120,7 @@ func (sim *simulation) noteLocked(what string) {
 	if len(sim.log) == maxEvents {
 		sim.log = slices.Delete(sim.log, 0, maxEvents/2)
 	}
-	sim.log = append(sim.log, Event{time.Now(), what})
+	sim.log = append(sim.log, event{time.Now(), what})
 }
 
 // begin writes down what is about to be done, and sees to its end after some of

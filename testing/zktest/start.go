@@ -11,10 +11,10 @@ import (
 // Start must be called in the bubble: the end of a server that was started
 // outside of it panics in package sync.
 //
-// A client has to connect by [Server.Dialer], as clients of package curatortest
-// do, unless the server was started [WithTCP]. One that does not is refused:
-// dial tcp 127.0.0.1:1: connect: connection refused. If it tries again without
-// end, a test in a bubble hangs.
+// Outside a bubble, any client reaches the server at [Server.Addr]. In a bubble
+// there are no ports: a client has to connect by [Server.Dialer], as clients of
+// package curatortest do, or it is refused: dial tcp 127.0.0.1:1: connect:
+// connection refused. If it tries again without end, the test hangs.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
@@ -113,8 +113,8 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.tick == 0 {
-		cfg.tick = defaultTick
+	if cfg.Tick == 0 {
+		cfg.Tick = defaultTick
 	}
 	e := &Ensemble{cluster: newCluster(cfg)}
 	e.ens = e

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -19,20 +20,20 @@ func TestFaultsStartAndStop(t *testing.T) {
 		srv := zktest.Start(t)
 		connect(t, srv, 10*time.Second)
 		time.Sleep(time.Minute)
-		require.Empty(t, srv.Events())
+		require.Empty(t, eventsOf(srv))
 
 		for range 2 {
-			require.NoError(t, srv.StartFaults(plan(zktest.StopFor(10*time.Second))))
-			require.ErrorContains(t, srv.StartFaults(plan(zktest.CutSession())), "at work already")
-			require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.Mode() == "stopped" }))
+			require.NoError(t, zkinside.Of(srv).StartFaults(plan(zktest.Disruption{Kind: "stop", For: 10 * time.Second})))
+			require.ErrorContains(t, zkinside.Of(srv).StartFaults(plan(zktest.Disruption{Kind: "cut"})), "at work already")
+			require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.Stats().Mode == "stopped" }))
 			srv.StopFaults()
-			require.Equal(t, "standalone", srv.Mode())
-			events := len(srv.Events())
+			require.Equal(t, "standalone", srv.Stats().Mode)
+			events := len(eventsOf(srv))
 			require.NotZero(t, events)
 			time.Sleep(time.Minute)
-			require.Len(t, srv.Events(), events)
+			require.Len(t, eventsOf(srv), events)
 		}
-		require.ErrorContains(t, srv.StartFaults(plan(zktest.ResignLeader())), "needs an ensemble")
+		require.ErrorContains(t, zkinside.Of(srv).StartFaults(plan(zktest.Disruption{Kind: "resign"})), "needs an ensemble")
 	})
 }
 
@@ -51,7 +52,7 @@ func TestLatencyEndsWithStopFaults(t *testing.T) {
 		}
 		took() // connects
 		require.Zero(t, took())
-		require.NoError(t, srv.StartFaults(zktest.ChaosPlan{Latency: time.Second}))
+		require.NoError(t, zkinside.Of(srv).StartFaults(zktest.ChaosPlan{Latency: time.Second}))
 		require.NotZero(t, took())
 		srv.StopFaults()
 		require.Zero(t, took())
@@ -70,4 +71,12 @@ func TestRestartEndsAPause(t *testing.T) {
 		_, _, err := c.Get("/")
 		require.NoError(t, err)
 	})
+}
+
+// eventsOf returns what the last chaos plan has done.
+func eventsOf(srv *zktest.Server) (events []string) {
+	for _, what := range zkinside.Of(srv).Events {
+		events = append(events, what)
+	}
+	return events
 }

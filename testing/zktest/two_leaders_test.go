@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -46,12 +47,12 @@ func TestLeaderThatLagsIsBehindItsFollowers(t *testing.T) {
 		require.False(t, hasNode(t, atLeader, "/a"), "the leader answers its own client as if that had read")
 		require.Empty(t, events)
 		require.Zero(t, time.Since(start))
-		require.Equal(t, 1, leader.Behind())
+		require.Equal(t, 1, zkinside.Of(leader).Behind())
 
 		require.NoError(t, check(atLeader))
 		require.Equal(t, time.Second, time.Since(start), "a transaction waits for its turn")
 		require.True(t, hasNode(t, atLeader, "/a"))
-		require.Zero(t, leader.Behind())
+		require.Zero(t, zkinside.Of(leader).Behind())
 		require.Equal(t, zk.EventNodeCreated, (<-events).Type)
 	})
 }
@@ -67,7 +68,7 @@ func TestWritesThroughALeaderThatLags(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(start))
 		require.NoError(t, leader.Create("/b/c", nil), "the parent is made, and not applied yet")
 		require.NoError(t, leader.Delete("/b"))
-		require.NoError(t, leader.SetSequence("/a", 1<<31-1))
+		require.NoError(t, zkinside.Of(leader).SetSequence("/a", 1<<31-1))
 		_, err = c.Multi(
 			&zk.CreateRequest{Path: "/a/n-", Flags: zk.FlagSequence, Acl: open},
 			&zk.CreateRequest{Path: "/a/n-", Flags: zk.FlagSequence, Acl: open})
@@ -102,19 +103,18 @@ func deposed(t *testing.T, test func(t *testing.T, ens *zktest.Ensemble, old, ne
 		for _, m := range ens.Members()[:2] { // they notice at once
 			require.NoError(t, m.Restart())
 		}
-		next, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
+		next := awaitLeader(t, ens)
 		require.NotEqual(t, old, next)
 		test(t, ens, old, next, c)
-	}, zktest.WithSyncLimit(100))
+	}, zkinside.With(zkinside.Settings{SyncLimit: 100}).(zktest.Option))
 }
 
 func moveTo(t *testing.T, ens *zktest.Ensemble, c *client, m *zktest.Member) {
 	t.Helper()
-	require.True(t, ens.Session(c.SessionID()).MoveTo(m))
+	require.True(t, zkinside.Of(ens).MoveSession(c.SessionID(), m.ID()))
 	c.await(t, zk.StateDisconnected)
 	c.await(t, zk.StateHasSession)
-	require.Equal(t, m, ens.Session(c.SessionID()).Member())
+	require.Equal(t, m.ID(), zkinside.Of(ens).MemberOf(c.SessionID()))
 }
 
 // A client whose reply was lost does not know that it has seen the next leader's
@@ -124,11 +124,11 @@ func TestDeposedLeaderTakesASessionUp(t *testing.T) {
 		c.await(t, zk.StateHasSession)
 		moveTo(t, ens, c, next)
 		ens.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(
-			zktest.CallAfter(func(zktest.Request) { ens.Session(c.SessionID()).MoveTo(old) }), zktest.DropReply())})
+			zktest.CallAfter(func(zktest.Request) { zkinside.Of(ens).MoveSession(c.SessionID(), old.ID()) }), zktest.DropReply())})
 		_, err := c.Create("/a", nil, zk.FlagEphemeral, open)
 		require.Error(t, err)
 		c.await(t, zk.StateHasSession)
-		require.Equal(t, old, ens.Session(c.SessionID()).Member())
+		require.Equal(t, old.ID(), zkinside.Of(ens).MemberOf(c.SessionID()))
 		_, err = c.Sync("/")
 		require.NoError(t, err)
 		require.False(t, hasNode(t, c, "/a"))
@@ -136,10 +136,10 @@ func TestDeposedLeaderTakesASessionUp(t *testing.T) {
 		moveTo(t, ens, c, next)
 		require.True(t, hasNode(t, c, "/a"))
 		require.NoError(t, check(c))
-		require.True(t, ens.Session(c.SessionID()).MoveTo(old))
+		require.True(t, zkinside.Of(ens).MoveSession(c.SessionID(), old.ID()))
 		c.await(t, zk.StateDisconnected)
 		time.Sleep(2 * time.Second)
-		require.Nil(t, ens.Session(c.SessionID()).Member(), "it has seen more than the old leader has")
+		require.Zero(t, zkinside.Of(ens).MemberOf(c.SessionID()), "it has seen more than the old leader has")
 		ens.Heal()
 		c.await(t, zk.StateHasSession)
 	})
@@ -153,7 +153,7 @@ func TestDeposedLeaderProlongsNoSession(t *testing.T) {
 		moveTo(t, ens, c, old)
 		require.NoError(t, next.WaitFor(t.Context(), func() bool { return len(next.Sessions()) == 0 }))
 		require.Less(t, time.Since(start), 11*time.Second)
-		require.Equal(t, "leader", old.Mode())
+		require.Equal(t, "leader", old.Stats().Mode)
 		require.True(t, hasNode(t, c, "/"))
 		ens.Heal()
 		c.await(t, zk.StateExpired)
@@ -170,7 +170,7 @@ func TestDeposedLeaderMakesNoTransaction(t *testing.T) {
 		go func() { done <- check(c) }()
 		time.Sleep(time.Second)
 		require.Empty(t, done)
-		require.Equal(t, 1, old.Connections())
+		require.Equal(t, 1, old.Stats().Connections)
 		ens.Heal()
 		require.Error(t, <-done)
 		c.await(t, zk.StateHasSession)

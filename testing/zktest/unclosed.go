@@ -55,26 +55,36 @@ func (d *dialers) connected(of map[string]bool) {
 	}
 }
 
-// closeAtTheEnd closes servers when a test has ended, and then names the clients
-// in its log that were not closed.
+// closeAtTheEnd closes servers when a test has ended. Then it names the clients
+// in the test's log that were not closed, and fails the test if a rule has hit no
+// request. A test that has failed for another reason learns whether a client came.
 func closeAtTheEnd(tb TB, closeAll func() error, servers ...*Server) {
 	tb.Helper()
 	connected := map[string]bool{}
 	for _, s := range servers {
 		s.dialers.connected(connected)
 	}
-	_ = closeAll() // ends goroutines of the servers that have the labels of those who have dialed
-	log, ok := tb.(interface {
-		Logf(format string, args ...any)
-	})
-	if !ok {
+	_ = closeAll() // ends goroutines of the servers that have the labels of clients
+	if log, ok := tb.(interface{ Logf(string, ...any) }); ok {
+		left := leftBehind(slices.Collect(maps.Keys(connected)))
+		for _, who := range slices.Sorted(maps.Keys(connected)) {
+			if connected[who] || slices.Contains(left, who) {
+				log.Logf("zktest: a client was not closed: %s", who)
+			}
+		}
+	}
+	if test, ok := tb.(interface {
+		Failed() bool
+		Logf(string, ...any)
+	}); ok && test.Failed() {
+		if s := servers[0]; s.bubbled && s.accepted == 0 {
+			test.Logf("zktest: no client has connected. In a bubble of testing/synctest there are no ports: "+
+				"the address %s is made up, and clients need Server.Dialer or Server.DialTimeout", s.Addr())
+		}
 		return
 	}
-	left := leftBehind(slices.Collect(maps.Keys(connected)))
-	for _, who := range slices.Sorted(maps.Keys(connected)) {
-		if connected[who] || slices.Contains(left, who) {
-			log.Logf("zktest: a client was not closed: %s", who)
-		}
+	if unused := servers[0].unused(); len(unused) > 0 {
+		tb.Fatalf("zktest: a rule that is not Optional has hit no request:\n%s", strings.Join(unused, "\n"))
 	}
 }
 

@@ -19,9 +19,9 @@ func TestClosedSessionLeavesNoWatches(t *testing.T) {
 		srv.Inject(Rule{Op: wire.OpCloseSession, Do: DelayReply(time.Second)})
 		c.send(wire.OpCloseSession)
 		synctest.Wait()
-		require.Equal(t, 1, srv.Connections())
-		srv.AssertNoWatches(t)
-		srv.AssertNoSessions(t)
+		require.Equal(t, 1, srv.Stats().Connections)
+		require.Empty(t, srv.Watches())
+		require.Empty(t, srv.Sessions())
 		require.Equal(t, wire.OK, c.receive().code)
 	})
 }

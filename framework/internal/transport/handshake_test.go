@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/sasl"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -56,7 +57,7 @@ func TestEveryConnectionIsAuthenticatedBeforeAnythingElse(t *testing.T) {
 				ops = append(ops, r.Op)
 			}
 			require.Equal(t, []zktest.Op{
-				zktest.OpConnect, zktest.OpAuth, zktest.OpAuth, zktest.OpSetWatches,
+				zktest.OpConnect, zkinside.OpAuth, zkinside.OpAuth, zkinside.OpSetWatches,
 			}, ops[:4])
 		}
 		require.Empty(t, o.failures())
@@ -92,7 +93,7 @@ func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
 		o.creds = []Credentials{{"digest", []byte("u:p")}}
 		o.mu.Unlock()
 		for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole()} {
-			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: fault})
+			srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: 1, Do: fault})
 			srv.CutAll()
 			time.Sleep(15 * time.Second)
 			o.request(t, proto.OpSync, "/")

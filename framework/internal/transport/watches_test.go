@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -35,7 +36,7 @@ func TestWatchesAreSetAgainBeforeAnyRequest(t *testing.T) {
 			synctest.Wait()
 			requests := srv.Requests()
 			for _, r := range requests[1 : len(requests)-1] {
-				require.Equal(t, zktest.OpSetWatches, r.Op)
+				require.Equal(t, zktest.Op(zkinside.OpSetWatches), r.Op)
 			}
 			require.Equal(t, zktest.OpConnect, requests[0].Op)
 			require.Equal(t, zktest.OpSync, requests[len(requests)-1].Op)
@@ -100,7 +101,7 @@ func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
 		o.link.RemoveWatch(Watch{"/", Data})
 		o.link.RemoveWatch(Watch{"/", Data}) // which the server does not have
 		synctest.Wait()
-		srv.AssertNoWatches(t)
+		require.Empty(t, srv.Watches())
 	})
 }
 
@@ -111,7 +112,7 @@ func TestWatchesThatAreNotSetAgainAreTold(t *testing.T) {
 	for _, do := range []zktest.Action{zktest.Fail(-1), zktest.DropRequest()} {
 		withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 			o.watch(t, "/missing")
-			srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: do})
+			srv.Inject(zktest.Rule{Op: zkinside.OpSetWatches, Do: do})
 			srv.CutAll()
 			time.Sleep(10 * time.Second)
 			require.EqualValues(t, 1, o.notSet.Load())

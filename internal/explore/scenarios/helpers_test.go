@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -148,7 +149,9 @@ func meets(op zktest.Op, fault zktest.Action) trouble {
 
 // late is a trouble with the next request of that kind. It is carried out when
 // its client has another session, and may have made it again.
-func late(op zktest.Op) trouble { return replaced(op, zktest.HoldRequest(time.Second)) }
+func late(op zktest.Op) trouble {
+	return replaced(op, zkinside.HoldRequest(time.Second).(zktest.Action))
+}
 
 // unheard is a trouble with the next request of that kind. It is carried out, and
 // its client hears nothing of that and has another session.

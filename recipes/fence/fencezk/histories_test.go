@@ -156,7 +156,7 @@ func raises(t *testing.T, seed uint64, storeOf func(c *framework.Client) fence.S
 		random := random(seed)
 		ctx := w.Patience(t)
 		for range 4 {
-			w.Fake.Inject(zktest.Rule{After: int(random(150)), Times: 1, Do: zktest.DropReply()})
+			w.Fake.Inject(zktest.Rule{Optional: true, After: int(random(150)), Times: 1, Do: zktest.DropReply()})
 		}
 		w.Fake.Inject(zktest.Rule{Do: zktest.Call(func(zktest.Request) { time.Sleep(time.Duration(random(1e6))) })})
 		var clients sync.WaitGroup

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -144,7 +145,7 @@ func TestLoopEndsWithWhatWaitingDoesNotCure(t *testing.T) {
 	t.Run("the follower says so", func(t *testing.T) {
 		inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 			client, _ := w.Connect(t)
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrNoNode)})
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zkinside.ErrNoNode)})
 			f := newFollower(client, func(f *follower) {
 				f.Ends = func(err error) bool { return errors.Is(err, zk.ErrNoNode) }
 			})
@@ -219,7 +220,7 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		go f.run(ctx)
 		settle(time.Second)
 
-		refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		refusal := w.Fake.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: -1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		w.Fake.Session(c.SessionID()).Expire()
 		settle(time.Hour)
 		require.ErrorIs(t, f.LastError(), zk.ErrAuthFailed)
@@ -236,7 +237,7 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		require.Equal(t, []string{"a", "b"}, f.has(), "at once")
 		require.NoError(t, f.LastError())
 
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		w.Fake.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: -1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		w.Fake.Session(c.SessionID()).Expire()
 		settle(time.Minute)
 		cancel()

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -20,7 +21,7 @@ func TestConnectionThatEndsWithItsFirstMultiReadIsForgiven(t *testing.T) {
 		require.NoError(t, err)
 		w.Fake.CutAll() // a server restarts
 		time.Sleep(time.Second)
-		lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Do: zktest.DropReply()})
+		lost := w.Fake.Inject(zktest.Rule{Op: zkinside.OpMultiRead, Do: zktest.DropReply()})
 		w.Fake.ClearRequests()
 		for range 3 {
 			data, _, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)

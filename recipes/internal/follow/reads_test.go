@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -56,7 +57,7 @@ func TestManyNodesAreReadWithFewRequests(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, failed)
 			require.True(t, slices.Equal(paths, data))
-			require.Equal(t, requests, w.Fake.CountRequests(zktest.OpMultiRead), "%d nodes", nodes)
+			require.Equal(t, requests, w.Fake.CountRequests(zkinside.OpMultiRead), "%d nodes", nodes)
 			alone := map[int]int{1: 1, 3: 3, 17: 1}[nodes]
 			require.Equal(t, alone, w.Fake.CountRequests(zktest.OpGetData), "%d nodes", nodes)
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -27,7 +28,7 @@ func (c *slow) Read(p []byte) (int, error) {
 // Over a slow line, a client would not wait for an answer with very many bytes,
 // and a session ends while there is no other answer.
 func TestReadsOverASlowLineCostNoConnection(t *testing.T) {
-	for name, opts := range map[string][]zktest.Option{"3.8": {zktest.WithVersion38()}, "3.9": nil} {
+	for name, opts := range map[string][]zktest.Option{"3.8": {zkinside.With(zkinside.Settings{Version38: true}).(zktest.Option)}, "3.9": nil} {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range []struct {
 				nodes, size, known int

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -28,7 +29,7 @@ func reader(c *framework.Client) func(ctx context.Context) error {
 func TestUntilItSucceeds(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, network := w.Connect(t)
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		r := follow.Recovery{Client: c}
 		returned := make(chan error, 1)
 		go func() { returned <- r.Until(t.Context(), reader(c)) }()
@@ -61,7 +62,7 @@ func TestUntilItCannotSucceed(t *testing.T) {
 // client still repeats counts, too.
 func TestUntilItsContextEnds(t *testing.T) {
 	for name, answer := range map[string]zktest.Action{
-		"answered": zktest.Fail(zktest.ErrSystem), "repeated": zktest.Fail(zktest.ErrThrottled),
+		"answered": zktest.Fail(zkinside.ErrSystem), "repeated": zktest.Fail(zkinside.ErrThrottled),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
@@ -81,7 +82,7 @@ func TestUntilItsContextEnds(t *testing.T) {
 func TestUntilTheClientIsClosed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		r := follow.Recovery{Client: c}
 		returned := make(chan error, 1)
 		go func() { returned <- r.Until(t.Context(), reader(c)) }()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -41,7 +42,7 @@ func TestHolderThatMayNotReadItsNode(t *testing.T) {
 // session is over. The holder keeps its lock, and hears of a revocation.
 func TestHolderOutlastsRefusedCredentials(t *testing.T) {
 	withHold(t, func(t *testing.T, w held) {
-		refusal := w.srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		refusal := w.srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: -1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		w.srv.CutAll()
 		synctest.Wait()
 		asked := w.hold.Seat().Requested() // from now on the holder wants to watch its node

@@ -170,7 +170,7 @@ class Discovery {
             .stream().map(String::valueOf).collect(Collectors.joining("|"));
     }
 
-    /** A payload with a class of its own. */
+    /** A payload that is an object of its class. */
     public static class Details {
         public String city;
 

@@ -135,7 +135,7 @@ import org.apache.zookeeper.data.Stat;
  *
  * mutex, revocable, read, write, semaphore-mutex
  * lease-N       one lease of N
- * lease-N-Q     Q leases of N; NODE is that of the last lease
+ * lease-N-Q     Q leases of N; NODE is the last lease's
  * lease-shared  one lease; the limit is the count at PATH-limit
  *
  * Curator's locks belong to threads. So each NAME is a thread, which runs its
@@ -272,7 +272,7 @@ public class Peer {
     /** Obeys the commands until they end, and then ends the session. */
     private void obey(BufferedReader commands) throws IOException {
         // A registry that is opened before all listeners have heard of the connection
-        // registers its instances again when it hears of that, whoever has their IDs.
+        // registers its instances again when it learns that, even if another client has their IDs.
         CountDownLatch connected = new CountDownLatch(1);
         AtomicReference<Thread> tells = new AtomicReference<>();
         client.getConnectionStateListenable().addListener((c, state) -> {
@@ -757,7 +757,7 @@ public class Peer {
 
     /**
      * The node with which the calling thread holds the lock. Curator shows it only
-     * to subclasses, and the sides of a read/write lock are subclasses of its own.
+     * to subclasses, and the sides of a read/write lock are its subclasses.
      * So this uses reflection.
      */
     private static String nodeOf(InterProcessMutex lock) throws Exception {

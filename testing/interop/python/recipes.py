@@ -20,7 +20,7 @@ WAIT_LIMIT = 60
 
 
 class Scene:
-    """The clients and threads of one scenario, and a path of its own."""
+    """The clients and threads of one scenario, and its own path."""
 
     def __init__(self):
         self.path = "/kazoo-" + uuid.uuid4().hex

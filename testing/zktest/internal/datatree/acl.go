@@ -125,7 +125,7 @@ func (tx *Txn) validID(id wire.ID) bool {
 	return false
 }
 
-// DigestID is the identity of whoever knows credentials of the form
+// DigestID is the identity of a client that knows credentials of the form
 // user:password.
 func DigestID(credentials string) wire.ID {
 	user, _, _ := strings.Cut(credentials, ":")
@@ -133,7 +133,7 @@ func DigestID(credentials string) wire.ID {
 	return wire.ID{Scheme: "digest", ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// MaskDigests hides the hashes from those who may read an ACL but not change
+// MaskDigests hides the hashes from clients that may read an ACL but not change
 // it.
 func MaskDigests(acl []wire.ACL) []wire.ACL {
 	masked := slices.Clone(acl)

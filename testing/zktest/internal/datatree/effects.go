@@ -12,7 +12,7 @@ func (t *Tree) TakeEffects() []Effect {
 	return taken
 }
 
-// Clone returns a tree of its own with the same nodes.
+// Clone returns another tree with the same nodes.
 func (t *Tree) Clone() *Tree {
 	c := New()
 	c.nodes = make(map[string]*Node, len(t.nodes))

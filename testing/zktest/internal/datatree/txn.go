@@ -26,7 +26,7 @@ type Txn struct {
 }
 
 // NodeChange is a change together with the ACLs at the time of the change. They
-// decide who may hear of it: the readers of the node, or for a change of its
+// decide who may learn of it: the readers of the node, or for a change of its
 // parent's children, the readers of the parent.
 type NodeChange struct {
 	Change

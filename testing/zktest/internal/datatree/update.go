@@ -30,8 +30,8 @@ func (tx *Txn) Check(path string, version int32) wire.Code {
 	return wire.OK
 }
 
-// SetACL replaces the ACL of the node at path, if the version is that of its
-// ACL. A multi has no such operation, so that nothing ever rolls it back.
+// SetACL replaces the ACL of the node at path, if version is its ACL's
+// version. A multi has no such operation, so that nothing ever rolls it back.
 func (tx *Txn) SetACL(path string, acl []wire.ACL, version int32) (wire.Stat, wire.Code) {
 	if !ValidPath(path) {
 		return wire.Stat{}, wire.ErrBadArguments

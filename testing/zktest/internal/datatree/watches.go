@@ -159,7 +159,7 @@ func (w *Watches[C]) Fire(ch Change, tell func(map[C]struct{}, Change)) {
 	told := w.collect(nil, WatchKey{WatchData, ch.Path})
 	told = w.collectAbove(told, WatchData, ch.Path)
 	if ch.Event == wire.EventDeleted {
-		// A connection that watches both the node and its children hears of the
+		// A connection that watches both the node and its children gets the
 		// deletion once.
 		told = w.collect(told, WatchKey{WatchChild, ch.Path})
 		told = w.collectAbove(told, WatchChild, ch.Path) // before 3.9

@@ -43,7 +43,7 @@ func (c *Conn) CloseWrite() error {
 	return nil
 }
 
-// wrap gives errors the shape that those of package net have.
+// wrap gives errors the shape of errors of package net.
 func (c *Conn) wrap(op string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err

@@ -25,7 +25,7 @@ type stream struct {
 	readBy, writeBy deadline
 }
 
-// deadline is a point in time and the timer that wakes whoever waits for it.
+// deadline is a point in time and the timer that wakes goroutines that wait for it.
 // The timer is made at the first wait, used again, and runs only while somebody
 // waits.
 type deadline struct {

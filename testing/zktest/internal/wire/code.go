@@ -14,7 +14,7 @@ type Code int32
 // The codes of ZooKeeper.
 const (
 	ErrSystem                  Code = -1
-	ErrRuntimeInconsistency    Code = -2 // an operation behind the one that failed, in a multi
+	ErrRuntimeInconsistency    Code = -2 // an operation behind the failed one, in a multi
 	ErrDataInconsistency       Code = -3
 	ErrConnectionLoss          Code = -4
 	ErrMarshalling             Code = -5
