@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )

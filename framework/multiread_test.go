@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
-	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/testing/zktest"
 )
 

@@ -80,7 +80,7 @@ func TestSASLThatServersBeginToRequire(t *testing.T) {
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		h := observe(t, c)
 		requests := srv.Inject(zktest.Rule{Op: zktest.OpAny, Times: -1, Do: zktest.Fail(requiresSASL)})
-		pings := srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.Fail(requiresSASL)})
+		pings := srv.Inject(zktest.Rule{Op: zkinside.OpPing, Times: -1, Do: zktest.Fail(requiresSASL)})
 		srv.CutAll()
 		for range 3 {
 			begin := time.Now()
@@ -105,7 +105,7 @@ func TestSASLThatServersBeginToRequire(t *testing.T) {
 func TestOneServerThatRequiresSASLIsPassedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
-		for _, op := range []zktest.Op{zktest.OpAny, zktest.OpPing} {
+		for _, op := range []zktest.Op{zktest.OpAny, zkinside.OpPing} {
 			ens.Members()[1].Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(requiresSASL)})
 		}
 		for range 10 {
@@ -149,7 +149,7 @@ func TestNothingWaitsForTheExchange(t *testing.T) {
 		for message := range 2 {
 			t.Run(name, func(t *testing.T) {
 				saslServer(t, func(t *testing.T, srv *zktest.Server) {
-					srv.Inject(zktest.Rule{Op: zktest.OpSASL, After: message, Do: fault})
+					srv.Inject(zktest.Rule{Op: zkinside.OpSASL, After: message, Do: fault})
 					begin := time.Now()
 					ctx := within(t, 10*time.Millisecond)
 					_, err := framework.Connect(ctx, srv.Addr(), framework.WithDialer(srv.Dialer()), joe)
@@ -157,16 +157,16 @@ func TestNothingWaitsForTheExchange(t *testing.T) {
 					require.ErrorIs(t, err, framework.ErrNotConnected)
 					require.LessOrEqual(t, time.Since(begin), time.Second)
 					synctest.Wait()
-					srv.AssertNoSessions(t)
+					require.Empty(t, srv.Sessions())
 
 					c := unclosed(t, srv, joe)
 					require.NoError(t, c.WaitConnected(t.Context()))
 					mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-					srv.Inject(zktest.Rule{Op: zktest.OpSASL, After: message, Do: fault})
+					srv.Inject(zktest.Rule{Op: zkinside.OpSASL, After: message, Do: fault})
 					srv.CutAll()
 					synctest.Wait()
 					require.LessOrEqual(t, closing(t, c), time.Second)
-					srv.AssertNoSessions(t)
+					require.Empty(t, srv.Sessions())
 				})
 			})
 		}
@@ -178,7 +178,7 @@ func TestSessionThatExpiresDuringTheExchangeIsReplaced(t *testing.T) {
 		saslServer(t, func(t *testing.T, srv *zktest.Server) {
 			c := newClient(t, srv, joe)
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-			srv.Inject(zktest.Rule{Op: zktest.OpSASL, After: message, Do: zktest.Call(func(r zktest.Request) { srv.Session(r.Session).Expire() })})
+			srv.Inject(zktest.Rule{Op: zkinside.OpSASL, After: message, Do: zktest.Call(func(r zktest.Request) { srv.Session(r.Session).Expire() })})
 			srv.CutAll()
 			_, _, err := c.Get(t.Context(), "/e")
 			require.ErrorIs(t, err, zk.ErrNoNode)
