@@ -54,7 +54,7 @@ func TestWaitThatSeesAFreeLockInTheEndSucceeds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		srv, waited := waitForAHolder(ctx, t.Context(), t)
-		look := srv.Inject(zktest.Rule{Optional: true, Op: zktest.OpAny, Path: "/l", Do: zktest.Call(func(zktest.Request) {
+		look := srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Call(func(zktest.Request) {
 			require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
 		})})
 		require.NoError(t, <-waited)
@@ -68,7 +68,7 @@ func TestWaitThatASignalEndsDoesNotLookAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		srv, waited := waitForAHolder(ctx, ctx, t)
-		look := srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
+		look := srv.Inject(zktest.Rule{Optional: true, Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
 		begun := time.Now()
 		cancel(signalError{syscall.SIGINT})
 		require.ErrorIs(t, <-waited, errHeld)
