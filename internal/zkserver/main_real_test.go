@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-	"github.com/stretchr/testify/require"
-
 	"github.com/gocurator/curator/internal/leaktest"
 )
 
@@ -45,18 +42,4 @@ func withTimeout(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
-}
-
-// create creates a node. It retries while the connection is down, so a retry
-// may find that the node exists.
-func create(t *testing.T, conn *zk.Conn, path string) {
-	t.Helper()
-	err := poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
-		_, err := conn.Create(path, []byte(path), 0, zk.WorldACL(zk.PermAll))
-		if err == zk.ErrNodeExists {
-			return nil
-		}
-		return err
-	})
-	require.NoError(t, err)
 }

@@ -3,7 +3,6 @@ package cache_test
 import (
 	"bytes"
 	"fmt"
-	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -167,12 +166,4 @@ func TestSlowReaderGetsTheLastState(t *testing.T) {
 		}
 		require.Equal(t, []string{"created  of /r", "created  of /r/a", "synced  ", "changed /r/a 999"}, got)
 	})
-}
-
-// last returns the error of the last element.
-func last[T any](changes iter.Seq2[T, error]) (end error) {
-	for _, err := range changes {
-		end = err
-	}
-	return end
 }

@@ -124,10 +124,3 @@ func (at *attendance) othersLocked(tree explore.Tree) int {
 func (at *attendance) noteLocked() {
 	at.sizes = append(at.sizes, size{time.Now(), at.nodes + len(at.waiting) + len(at.leases)})
 }
-
-// size returns how many wait or have the lock.
-func (at *attendance) size() int {
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	return len(at.waiting) + len(at.leases)
-}
