@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/jcmturner/gokrb5/v8/asn1tools"
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/gssapi"
 	"github.com/jcmturner/gokrb5/v8/iana/chksumtype"
@@ -64,8 +65,8 @@ func newExchange(client principal, t *ticket) (*exchange, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	token, err := asn1.Marshal(asn1.RawValue{Class: asn1.ClassApplication, IsCompound: true, Bytes: append(bytes.Clone(apReq), body...)})
-	return &exchange{ticket: t, authenticator: authenticator, next: (*exchange).establish, key: t.key}, token, err
+	token := asn1tools.AddASNAppTag(append(bytes.Clone(apReq), body...), 0)
+	return &exchange{ticket: t, authenticator: authenticator, next: (*exchange).establish, key: t.key}, token, nil
 }
 
 // Step implements sasl.Exchange.
@@ -117,13 +118,9 @@ func (e *exchange) negotiate(challenge []byte) ([]byte, bool, error) {
 	if token.Payload[0]&noLayer == 0 {
 		return nil, false, errors.New("the server demands a security layer, which ZooKeeper does not have")
 	}
-	etype, err := crypto.GetEtype(e.key.KeyType)
-	if err != nil {
-		return nil, false, err
-	}
 	answer := gssapi.WrapToken{
 		Flags:     e.flags,
-		EC:        uint16(etype.GetHMACBitLength() / 8),
+		EC:        token.EC,
 		SndSeqNum: uint64(e.authenticator.SeqNumber),
 		Payload:   []byte{noLayer, 0, 0, 0},
 	}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	krb5 "github.com/jcmturner/gokrb5/v8/config"
 	"github.com/jcmturner/gokrb5/v8/credentials"
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
@@ -34,19 +33,19 @@ const (
 // not gokrb5's client, which has no contexts, starts goroutines, and takes the first
 // encryption type that a KDC proposes, even if the keytab has no key of that type.
 type conversation struct {
-	config *krb5.Config
-	client principal
+	*Mechanism
 
 	asked []string // the addresses of KDCs
 	code  int32    // the error code of the last one
 	away  bool     // no KDC has decided
+	spare int      // shares of the time that the KDCs leave
 }
 
-// login gets a ticket-granting ticket by the AS exchange (RFC 4120, section 3.1). An
+// grantingTicket gets a ticket-granting ticket by the AS exchange (RFC 4120, section 3.1). An
 // encrypted time proves to the KDC that the client has the key (section 5.2.7.2).
-func (c *conversation) login(ctx context.Context, keys *keytab.Keytab) (*ticket, error) {
+func (c *conversation) grantingTicket(ctx context.Context, keys *keytab.Keytab) (*ticket, error) {
 	name := c.client.nameOf(nametype.KRB_NT_PRINCIPAL)
-	request, err := messages.NewASReqForTGT(c.client.realm, c.config, name)
+	request, err := messages.NewASReqForTGT(c.client.realm, c.krb5, name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +75,8 @@ func (c *conversation) login(ctx context.Context, keys *keytab.Keytab) (*ticket,
 		if err := as.Unmarshal(reply); err != nil {
 			return err
 		}
-		_, err := as.Verify(c.config, credentials.New(c.client.name, c.client.realm).WithKeytab(keys), request)
+		as.EncPart.KVNO = 0 // a keytab made by hand may number the right key differently
+		_, err := as.Verify(c.krb5, credentials.New(c.client.name, c.client.realm).WithKeytab(keys), request)
 		return err
 	})
 	return granted(as.KDCRepFields), err
@@ -86,7 +86,7 @@ func (c *conversation) login(ctx context.Context, keys *keytab.Keytab) (*ticket,
 // the server is in another realm, the KDC of one realm grants a ticket for the KDC of the
 // next one.
 func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server principal) (*ticket, error) {
-	config := *c.config
+	config := *c.krb5
 	config.LibDefaults.DefaultTGSEnctypeIDs = only(config.LibDefaults.DefaultTGSEnctypeIDs, hasWrapTokens)
 	realm := c.client.realm
 	for range maxRealms {
@@ -146,14 +146,14 @@ func (c *conversation) exchange(ctx context.Context, realm string, request inter
 	if err != nil {
 		return err
 	}
-	c.away = true
 	kdcs, err := c.kdcs(ctx, realm)
+	c.away = !errors.Is(err, errNoKDC)
 	for i, address := range kdcs {
 		if !slices.Contains(c.asked, address) {
 			c.asked = append(c.asked, address)
 		}
 		var reply []byte
-		if reply, err = roundTrip(ctx, address, message, len(kdcs)-i); err != nil {
+		if reply, err = roundTrip(ctx, address, message, len(kdcs)-i+c.spare); err != nil {
 			continue
 		}
 		var refusal messages.KRBError
@@ -170,19 +170,27 @@ func (c *conversation) exchange(ctx context.Context, realm string, request inter
 	return err
 }
 
-// kdcs returns the addresses of a realm's KDCs.
-func (c *conversation) kdcs(ctx context.Context, realm string) (kdcs []string, err error) {
-	for _, r := range c.config.Realms {
+var errNoKDC = errors.New("neither krb5.conf nor DNS has a KDC")
+
+// kdcs returns the addresses of a realm's KDCs, or an error.
+func (m *Mechanism) kdcs(ctx context.Context, realm string) (kdcs []string, err error) {
+	for _, r := range m.krb5.Realms {
 		if r.Realm == realm && len(r.KDC) > 0 {
 			return r.KDC, nil
 		}
 	}
-	_, records, err := net.DefaultResolver.LookupSRV(ctx, "kerberos", "tcp", realm)
-	for _, r := range records {
-		kdcs = append(kdcs, net.JoinHostPort(r.Target, strconv.Itoa(int(r.Port))))
+	if m.krb5.LibDefaults.DNSLookupKDC {
+		_, records, err := m.resolver.LookupSRV(ctx, "kerberos", "tcp", realm+".") // not below a search domain
+		var unknown *net.DNSError
+		if err != nil && !(errors.As(err, &unknown) && unknown.IsNotFound) {
+			return nil, err
+		}
+		for _, r := range records {
+			kdcs = append(kdcs, net.JoinHostPort(r.Target, strconv.Itoa(int(r.Port))))
+		}
 	}
-	if err != nil {
-		err = fmt.Errorf("krb5.conf has no KDC of %s: %w", realm, err)
+	if len(kdcs) == 0 {
+		err = fmt.Errorf("%w of %s", errNoKDC, realm)
 	}
 	return kdcs, err
 }

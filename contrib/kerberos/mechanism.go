@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +52,7 @@ type Config struct {
 // It has no goroutine, and nothing to close.
 type Mechanism struct {
 	config   Config
-	krb5     *krb5.Config
+	krb5     *krb5.Config // krb5.conf
 	client   principal
 	server   principal // empty without Config.ServerPrincipal
 	resolver resolver
@@ -62,20 +61,13 @@ type Mechanism struct {
 
 var _ sasl.Mechanism = (*Mechanism)(nil)
 
-// New reads krb5.conf and the keytab or credential cache, so that mistakes show early.
-// It asks no KDC.
-func New(config Config) (*Mechanism, error) {
-	path, _, _ := strings.Cut(cmp.Or(os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"), string(os.PathListSeparator))
-	conf, err := krb5.Load(path)
-	if _, ok := err.(krb5.UnsupportedDirective); ok { //nolint:errorlint // gokrb5 wraps no errors
-		err = nil // something of Kerberos 4
-	}
-	if err != nil {
-		return nil, fmt.Errorf("kerberos: %w", err)
-	}
-	m := &Mechanism{config: config, krb5: conf, resolver: net.DefaultResolver}
-	if config.Principal != "" || config.Keytab != "" {
-		m.client, err = parsePrincipal(config.Principal, conf.LibDefaults.DefaultRealm)
+// New reads krb5.conf and the keytab or credential cache, so that mistakes show early: the
+// error is an *Error. New asks no KDC.
+func New(config Config) (m *Mechanism, err error) {
+	m = &Mechanism{config: config, resolver: net.DefaultResolver}
+	m.krb5, err = readConfig()
+	if err == nil && (config.Principal != "" || config.Keytab != "") {
+		m.client, err = parsePrincipal(config.Principal, m.krb5.LibDefaults.DefaultRealm)
 	}
 	if err == nil && config.Keytab != "" {
 		_, err = readKeytab(config.Keytab, m.client)
@@ -86,7 +78,7 @@ func New(config Config) (*Mechanism, error) {
 		m.server, err = parsePrincipal(config.ServerPrincipal, m.client.realm)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("kerberos: %w", err)
+		return nil, &Error{Principal: config.Principal, Server: config.ServerPrincipal, Err: err}
 	}
 	return m, nil
 }
@@ -105,12 +97,10 @@ func (m *Mechanism) Principal() string { return m.client.String() }
 // The error is an *Error. A *sasl.Error wraps the *Error if the KDC has refused, or if the
 // keytab or credential cache cannot be used: the client's operations fail at once. If no
 // KDC has answered, the *Error is not wrapped, and the operations wait.
-func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []byte, error) {
-	name, talk := m.serverPrincipal(ctx, server), &conversation{config: m.krb5, client: m.client}
-	var e *exchange
-	var first []byte
-	err := decode(func() error {
-		t, err := m.ticket(ctx, name, talk)
+func (m *Mechanism) Start(ctx context.Context, server string) (e sasl.Exchange, first []byte, err error) {
+	name, talk := m.serverPrincipal(ctx, server), &conversation{Mechanism: m}
+	err = decode(func() error {
+		t, err := talk.ticket(ctx, name)
 		if err == nil {
 			e, first, err = newExchange(m.client, t)
 		}
@@ -126,29 +116,34 @@ func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []
 	return nil, nil, err
 }
 
-// ticket returns a ticket for a server. If the KDCs are away, it returns any ticket that
-// has not ended: a ticket is also unproven if a connection was lost during an exchange.
-func (m *Mechanism) ticket(ctx context.Context, server principal, talk *conversation) (*ticket, error) {
-	value, _ := m.tickets.Load(server)
+// ticket returns a ticket for a server: the last one, if the server has accepted that, or
+// else a new one. Without a new one, the last one serves until it ends. It is also unproven
+// if a connection was lost during an exchange, or while another client's exchange goes on.
+func (c *conversation) ticket(ctx context.Context, server principal) (*ticket, error) {
+	value, _ := c.tickets.Load(server)
 	kept, _ := value.(*ticket)
 	valid := kept != nil && time.Now().Before(kept.end)
 	if valid && kept.proven.Swap(false) {
 		return kept, nil
 	}
-	t, err := m.login(ctx, talk)
-	if err == nil {
-		t, err = talk.serviceTicket(ctx, t, server)
+	if valid {
+		c.spare = 1 // a KDC that is silent must leave time for the exchange
 	}
-	if err != nil && talk.away && valid {
+	t, err := c.login(ctx)
+	if err == nil {
+		t, err = c.serviceTicket(ctx, t, server)
+	}
+	if err != nil && valid {
 		return kept, nil
 	}
 	if err == nil {
-		m.tickets.Store(server, t)
+		c.tickets.Store(server, t)
 	}
 	return t, err
 }
 
-// Error says why there is no ticket for a server. It contains no secret.
+// Error says why New has failed, or why there is no ticket for a server. It contains no
+// secret.
 type Error struct {
 	Principal string // of the client
 	Server    string // the server's principal

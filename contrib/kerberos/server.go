@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// resolver is the part of net.Resolver that names need.
+// resolver is the part of net.Resolver that this package needs.
 type resolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
+	LookupSRV(ctx context.Context, service, proto, name string) (string, []*net.SRV, error)
 	LookupAddr(ctx context.Context, address string) ([]string, error)
 }
 

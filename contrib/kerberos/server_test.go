@@ -3,6 +3,7 @@ package kerberos
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 
 	krb5 "github.com/jcmturner/gokrb5/v8/config"
@@ -10,7 +11,14 @@ import (
 )
 
 // names is a resolver.
-type names struct{ hosts, addresses map[string]string }
+type names struct {
+	hosts, addresses map[string]string
+	srv              error // of LookupSRV, which finds nothing
+}
+
+func (n names) LookupSRV(context.Context, string, string, string) (string, []*net.SRV, error) {
+	return "", nil, n.srv
+}
 
 func (n names) LookupHost(_ context.Context, host string) ([]string, error) {
 	return n.look(n.hosts, host)
