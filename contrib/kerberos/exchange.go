@@ -43,19 +43,21 @@ const (
 	noLayer        = 1
 )
 
-const contextFlags = gssapi.ContextFlagMutual | gssapi.ContextFlagReplay | gssapi.ContextFlagSequence | gssapi.ContextFlagInteg
+const contextFlags = gssapi.ContextFlagMutual | gssapi.ContextFlagReplay |
+	gssapi.ContextFlagSequence | gssapi.ContextFlagInteg
 
 var errProtocol = errors.New("the server does not speak GSSAPI with Kerberos 5")
 
 // newExchange returns an exchange and its first message, the AP-REQ.
 func newExchange(client principal, t *ticket) (*exchange, []byte, error) {
-	authenticator, err := types.NewAuthenticator(client.realm, client.nameOf(nametype.KRB_NT_PRINCIPAL))
+	name := types.NewPrincipalName(nametype.KRB_NT_PRINCIPAL, client.name)
+	authenticator, err := types.NewAuthenticator(client.realm, name)
 	if err != nil {
 		return nil, nil, err
 	}
 	// RFC 4121, section 4.1.1: the length of channel bindings, none of these, and flags.
-	sum := append([]byte{16, 0, 0, 0}, make([]byte, 16)...)
-	authenticator.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: binary.LittleEndian.AppendUint32(sum, contextFlags)}
+	sum := binary.LittleEndian.AppendUint32(append([]byte{16, 0, 0, 0}, make([]byte, 16)...), contextFlags)
+	authenticator.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: sum}
 	request, err := messages.NewAPReq(t.Ticket, t.key, authenticator)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,6 @@ import (
 	"github.com/jcmturner/gokrb5/v8/credentials"
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
-	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
 	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/iana/nametype"
 	"github.com/jcmturner/gokrb5/v8/iana/patype"
@@ -44,14 +43,14 @@ type conversation struct {
 // grantingTicket gets a ticket-granting ticket by the AS exchange (RFC 4120, section 3.1). An
 // encrypted time proves to the KDC that the client has the key (section 5.2.7.2).
 func (c *conversation) grantingTicket(ctx context.Context, keys *keytab.Keytab) (*ticket, error) {
-	name := c.client.nameOf(nametype.KRB_NT_PRINCIPAL)
+	name := types.NewPrincipalName(nametype.KRB_NT_PRINCIPAL, c.client.name)
 	request, err := messages.NewASReqForTGT(c.client.realm, c.krb5, name)
 	if err != nil {
 		return nil, err
 	}
-	request.ReqBody.EType = only(request.ReqBody.EType, func(etype int32) bool {
+	request.ReqBody.EType = slices.DeleteFunc(slices.Clone(request.ReqBody.EType), func(etype int32) bool {
 		_, _, err := keys.GetEncryptionKey(name, c.client.realm, 0, etype)
-		return err == nil
+		return err != nil
 	})
 	if len(request.ReqBody.EType) == 0 {
 		return nil, errors.New("the keytab has no key of an encryption type that krb5.conf permits")
@@ -75,7 +74,7 @@ func (c *conversation) grantingTicket(ctx context.Context, keys *keytab.Keytab) 
 		if err := as.Unmarshal(reply); err != nil {
 			return err
 		}
-		as.EncPart.KVNO = 0 // a keytab made by hand may number the right key differently
+		as.EncPart.KVNO = 0 // like kinit: keytabs made by hand have the right key by another number
 		_, err := as.Verify(c.krb5, credentials.New(c.client.name, c.client.realm).WithKeytab(keys), request)
 		return err
 	})
@@ -86,15 +85,13 @@ func (c *conversation) grantingTicket(ctx context.Context, keys *keytab.Keytab) 
 // the server is in another realm, the KDC of one realm grants a ticket for the KDC of the
 // next one.
 func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server principal) (*ticket, error) {
-	config := *c.krb5
-	config.LibDefaults.DefaultTGSEnctypeIDs = only(config.LibDefaults.DefaultTGSEnctypeIDs, hasWrapTokens)
-	realm := c.client.realm
+	client, realm := types.NewPrincipalName(nametype.KRB_NT_PRINCIPAL, c.client.name), c.client.realm
 	for range maxRealms {
 		want := grantingService(server.realm)
 		if realm == server.realm {
-			want = server.nameOf(nametype.KRB_NT_SRV_HST)
+			want = types.NewPrincipalName(nametype.KRB_NT_SRV_HST, server.name)
 		}
-		request, err := messages.NewTGSReq(c.client.nameOf(nametype.KRB_NT_PRINCIPAL), realm, &config, t.Ticket, t.key, want, false)
+		request, err := messages.NewTGSReq(client, realm, c.krb5, t.Ticket, t.key, want, false)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +103,7 @@ func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server prin
 			if err := tgs.DecryptEncPart(t.key); err != nil {
 				return err
 			}
-			_, err := tgs.Verify(&config, request)
+			_, err := tgs.Verify(c.krb5, request)
 			return err
 		})
 		if err != nil {
@@ -130,18 +127,10 @@ func granted(reply messages.KDCRepFields) *ticket {
 	return &ticket{Ticket: reply.Ticket, key: reply.DecryptedEncPart.Key, end: reply.DecryptedEncPart.EndTime}
 }
 
-// hasWrapTokens returns true if sessions of an encryption type have the tokens of RFC 4121.
-func hasWrapTokens(etype int32) bool {
-	return etype >= etypeID.AES128_CTS_HMAC_SHA1_96 && etype <= etypeID.AES256_CTS_HMAC_SHA384_192
-}
-
-// only returns the encryption types that are good, in the same order.
-func only(etypes []int32, good func(int32) bool) []int32 {
-	return slices.DeleteFunc(slices.Clone(etypes), func(etype int32) bool { return !good(etype) })
-}
-
 // exchange asks one KDC of the realm after the other, until one decides.
-func (c *conversation) exchange(ctx context.Context, realm string, request interface{ Marshal() ([]byte, error) }, decoder func([]byte) error) error {
+func (c *conversation) exchange(
+	ctx context.Context, realm string, request interface{ Marshal() ([]byte, error) }, decoder func([]byte) error,
+) error {
 	message, err := request.Marshal()
 	if err != nil {
 		return err

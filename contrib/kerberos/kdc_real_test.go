@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,7 +76,8 @@ func (k *kdc) configure(types string, addresses ...string) {
 func krb5Conf(types string, addresses ...string) string {
 	servers := " kdc = " + strings.Join(addresses, "\n kdc = ")
 	if types != "" {
-		types = fmt.Sprintf("default_tkt_enctypes = %[1]s\ndefault_tgs_enctypes = %[1]s\npermitted_enctypes = %[1]s\n", types)
+		types = fmt.Sprintf("default_tkt_enctypes = %[1]s\ndefault_tgs_enctypes = %[1]s\n"+
+			"permitted_enctypes = %[1]s\n", types)
 	}
 	return fmt.Sprintf("[libdefaults]\ndefault_realm = %[1]s\nudp_preference_limit = 1\nrdns = false\nallow_rc4 = true\n%[3]s"+
 		"[realms]\n%[1]s = {\n%[2]s\n}\nTWO.EXAMPLE = {\n%[2]s\n}\n", realm, servers, types)
@@ -150,7 +150,8 @@ func (k *kdc) issued(service string) int {
 }
 
 // classPath has Debian's Java Curator after the compiled classes.
-const classPath = ":/usr/share/java/curator-recipes.jar:/usr/share/java/curator-x-discovery.jar:/usr/share/java/slf4j-simple.jar"
+const classPath = ":/usr/share/java/curator-recipes.jar:/usr/share/java/curator-x-discovery.jar" +
+	":/usr/share/java/slf4j-simple.jar"
 
 // compile compiles the program of testdata, and the client of Java Curator of
 // testing/interop, once.
@@ -162,8 +163,8 @@ var compile = sync.OnceValue(func() (err error) {
 	if err != nil {
 		return err
 	}
-	out, err := exec.Command("javac", slices.Concat(
-		[]string{"-proc:none", "-d", classes, "-cp", classPath[1:], "testdata/SaslPeer.java"}, sources)...).CombinedOutput()
+	args := append([]string{"-proc:none", "-d", classes, "-cp", classPath[1:], "testdata/SaslPeer.java"}, sources...)
+	out, err := exec.Command("javac", args...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("javac: %w: %s", err, out)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 
 	krb5 "github.com/jcmturner/gokrb5/v8/config"
 	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
@@ -111,6 +113,7 @@ default_tgs_enctypes =
 // nestedBlock is a block within another block. gokrb5 panics at it.
 var nestedBlock = regexp.MustCompile(`(\{[^{}]*)\n[^{}\n]*\{[^{}]*\}`)
 
+// readConfig reads krb5.conf.
 func readConfig() (conf *krb5.Config, err error) {
 	path, _, _ := strings.Cut(cmp.Or(os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"), string(os.PathListSeparator))
 	content, err := os.ReadFile(path)
@@ -135,6 +138,10 @@ func readConfig() (conf *krb5.Config, err error) {
 	if len(d.DefaultTGSEnctypes) == 0 {
 		d.DefaultTGSEnctypeIDs = d.PermittedEnctypeIDs
 	}
+	// Sessions of DES and RC4 have other tokens than those of RFC 4121.
+	d.DefaultTGSEnctypeIDs = slices.DeleteFunc(slices.Clone(d.DefaultTGSEnctypeIDs), func(etype int32) bool {
+		return etype < etypeID.AES128_CTS_HMAC_SHA1_96 || etype > etypeID.AES256_CTS_HMAC_SHA384_192
+	})
 	return conf, nil
 }
 

@@ -39,8 +39,10 @@ type Config struct {
 	// HostNamesAsGiven names the servers' principals after the hosts in the connection
 	// string. By default, the client looks up the host's first address, and then the name
 	// of that address, so reverse DNS decides which service of the realm the client takes
-	// for the server. The client looks up the name of an IP address in any case. This is
-	// the opposite of Java's property zookeeper.sasl.client.canonicalize.hostname.
+	// for the server. This is the opposite of Java's property
+	// zookeeper.sasl.client.canonicalize.hostname. As in Java, the client looks up the
+	// name of an IP address in any case, and completes a host name without a dot if the
+	// other name is longer: zk1 becomes zk1.example.com.
 	HostNamesAsGiven bool
 
 	// ServerPrincipal is the principal of all servers, such as zookeeper/ensemble@EXAMPLE.COM.
@@ -109,7 +111,7 @@ func (m *Mechanism) Start(ctx context.Context, server string) (e sasl.Exchange, 
 	if err == nil {
 		return e, first, nil
 	}
-	err = &Error{Principal: m.Principal(), Server: name.String(), KDC: strings.Join(talk.asked, ","), Code: talk.code, Err: err}
+	err = &Error{m.Principal(), name.String(), strings.Join(talk.asked, ","), talk.code, err}
 	if !talk.away {
 		err = &sasl.Error{Mechanism: m.Name(), Principal: m.Principal(), Err: err}
 	}
@@ -158,7 +160,8 @@ type Error struct {
 
 // Error returns a sentence with the principals, the KDCs, and Err.
 func (e *Error) Error() string {
-	return fmt.Sprintf("kerberos: no ticket of %q for %q (KDC %s): %v", e.Principal, e.Server, cmp.Or(e.KDC, "not asked"), e.Err)
+	kdc := cmp.Or(e.KDC, "not asked")
+	return fmt.Sprintf("kerberos: no ticket of %q for %q (KDC %s): %v", e.Principal, e.Server, kdc, e.Err)
 }
 
 // Unwrap returns Err.
@@ -169,13 +172,9 @@ type principal struct{ name, realm string }
 
 func (p principal) String() string { return p.name + "@" + p.realm }
 
-func (p principal) nameOf(kind int32) types.PrincipalName {
-	return types.NewPrincipalName(kind, p.name)
-}
-
 // grantingService is the service of a realm's KDCs that grants tickets.
 func grantingService(realm string) types.PrincipalName {
-	return principal{"krbtgt/" + realm, realm}.nameOf(nametype.KRB_NT_SRV_INST)
+	return types.NewPrincipalName(nametype.KRB_NT_SRV_INST, "krbtgt/"+realm)
 }
 
 // parsePrincipal parses name@REALM, or a name of the realm.

@@ -99,13 +99,14 @@ func TestLockIsSharedWithJavaCurator(t *testing.T) {
 
 	k.write("jaas", fmt.Sprintf("Client {\n com.sun.security.auth.module.Krb5LoginModule required"+
 		" useKeyTab=true storeKey=true keyTab=%q principal=\"alice\";\n};\n", alice))
-	java := startJava(t, []string{"-Djava.security.auth.login.config=" + k.path("jaas"), "-Dpeer.private=true"}, "Peer", srv.Addr(), "60000")
+	flags := []string{"-Djava.security.auth.login.config=" + k.path("jaas"), "-Dpeer.private=true"}
+	java := startJava(t, flags, "Peer", srv.Addr(), "60000")
 	java.answer("0 ok")
 	for range 2 {
 		java.ask("ok ", "acquire thread /lock 60000")
 		soon, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
 		_, err = locks.NewInterProcessMutex(client, "/lock").Acquire(soon)
+		cancel()
 		require.ErrorIs(t, err, context.DeadlineExceeded, "Java holds the lock")
 		java.ask("ok", "release thread")
 
