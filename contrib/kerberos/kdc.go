@@ -136,7 +136,9 @@ func (c *conversation) exchange(
 		return err
 	}
 	kdcs, err := c.kdcs(ctx, realm)
-	c.away = !errors.Is(err, errNoKDC)
+	if c.away = true; err == nil && len(kdcs) == 0 {
+		c.away, err = false, fmt.Errorf("neither krb5.conf nor DNS has a KDC of %s", realm)
+	}
 	for i, address := range kdcs {
 		if !slices.Contains(c.asked, address) {
 			c.asked = append(c.asked, address)
@@ -159,27 +161,22 @@ func (c *conversation) exchange(
 	return err
 }
 
-var errNoKDC = errors.New("neither krb5.conf nor DNS has a KDC")
-
-// kdcs returns the addresses of a realm's KDCs, or an error.
+// kdcs returns the addresses of a realm's KDCs, if it has any.
 func (m *Mechanism) kdcs(ctx context.Context, realm string) (kdcs []string, err error) {
 	for _, r := range m.krb5.Realms {
 		if r.Realm == realm && len(r.KDC) > 0 {
 			return r.KDC, nil
 		}
 	}
-	if m.krb5.LibDefaults.DNSLookupKDC {
-		_, records, err := m.resolver.LookupSRV(ctx, "kerberos", "tcp", realm+".") // not below a search domain
-		var unknown *net.DNSError
-		if err != nil && !(errors.As(err, &unknown) && unknown.IsNotFound) {
-			return nil, err
-		}
-		for _, r := range records {
-			kdcs = append(kdcs, net.JoinHostPort(r.Target, strconv.Itoa(int(r.Port))))
-		}
+	if !m.krb5.LibDefaults.DNSLookupKDC {
+		return nil, nil
 	}
-	if len(kdcs) == 0 {
-		err = fmt.Errorf("%w of %s", errNoKDC, realm)
+	_, records, err := m.resolver.LookupSRV(ctx, "kerberos", "tcp", realm+".") // not below a search domain
+	for _, r := range records {
+		kdcs = append(kdcs, net.JoinHostPort(r.Target, strconv.Itoa(int(r.Port))))
+	}
+	if unknown, ok := err.(*net.DNSError); ok && unknown.IsNotFound { //nolint:errorlint // net.Resolver wraps none
+		err = nil
 	}
 	return kdcs, err
 }

@@ -102,7 +102,7 @@ func readFile(path string, decoder func([]byte) error) error {
 	return err
 }
 
-// What MIT's library assumes and gokrb5 does not.
+// defaults are MIT's. gokrb5 has others.
 const defaults = `[libdefaults]
 dns_lookup_kdc = true
 permitted_enctypes = aes256-cts aes128-cts aes256-sha2 aes128-sha2 arcfour-hmac
@@ -110,8 +110,9 @@ default_tkt_enctypes =
 default_tgs_enctypes =
 `
 
-// nestedBlock is a block within another block. gokrb5 panics at it.
-var nestedBlock = regexp.MustCompile(`(\{[^{}]*)\n[^{}\n]*\{[^{}]*\}`)
+// nestedBlock is a block within a block, and the beginning of the outer one. gokrb5 panics
+// at nested blocks, and needs none of them.
+var nestedBlock = regexp.MustCompile(`(\{[^{}]*\n)[^{}\n#;]*\{[ \t\r]*\n[^{}]*\}[ \t\r]*\n`)
 
 // readConfig reads krb5.conf.
 func readConfig() (conf *krb5.Config, err error) {

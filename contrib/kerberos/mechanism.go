@@ -80,7 +80,7 @@ func New(config Config) (m *Mechanism, err error) {
 		m.server, err = parsePrincipal(config.ServerPrincipal, m.client.realm)
 	}
 	if err != nil {
-		return nil, &Error{Principal: config.Principal, Server: config.ServerPrincipal, Err: err}
+		return nil, &Error{Principal: config.Principal, Err: err}
 	}
 	return m, nil
 }
@@ -148,7 +148,7 @@ func (c *conversation) ticket(ctx context.Context, server principal) (*ticket, e
 // secret.
 type Error struct {
 	Principal string // of the client
-	Server    string // the server's principal
+	Server    string // the server's principal, or empty if New has failed
 	KDC       string // the addresses of the KDCs that were asked, separated by commas, or empty
 
 	// Code is the KDC's error code of RFC 4120, such as 24 for a keytab with a wrong
@@ -160,6 +160,9 @@ type Error struct {
 
 // Error returns a sentence with the principals, the KDCs, and Err.
 func (e *Error) Error() string {
+	if e.Server == "" {
+		return fmt.Sprintf("kerberos: %v", e.Err)
+	}
 	kdc := cmp.Or(e.KDC, "not asked")
 	return fmt.Sprintf("kerberos: no ticket of %q for %q (KDC %s): %v", e.Principal, e.Server, kdc, e.Err)
 }

@@ -12,9 +12,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A lock below nodes that only orders@EXAMPLE.COM may read, create and delete. This is the
-// program in README.
-func Example() {
+func main() {
 	ctx := context.Background()
 	mechanism, err := kerberos.New(kerberos.Config{
 		Principal: "orders@EXAMPLE.COM",
