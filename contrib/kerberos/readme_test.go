@@ -38,3 +38,6 @@ func main() {
 		log.Fatal(err)
 	}
 }
+
+// The compiler checks README's program, and no test runs it.
+var _ = main
