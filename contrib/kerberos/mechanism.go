@@ -39,10 +39,10 @@ type Config struct {
 	// HostNamesAsGiven names the servers' principals after the hosts in the connection
 	// string. By default, the client looks up the host's first address, and then the name
 	// of that address, so reverse DNS decides which service of the realm the client takes
-	// for the server. This is the opposite of Java's property
+	// for the server. HostNamesAsGiven is the opposite of Java's property
 	// zookeeper.sasl.client.canonicalize.hostname. As in Java, the client looks up the
-	// name of an IP address in any case, and completes a host name without a dot if the
-	// other name is longer: zk1 becomes zk1.example.com.
+	// name of an IP address in any case, and completes a host name without a dot: zk1
+	// becomes zk1.example.com if that is the name of its address.
 	HostNamesAsGiven bool
 
 	// ServerPrincipal is the principal of all servers, such as zookeeper/ensemble@EXAMPLE.COM.
@@ -119,8 +119,9 @@ func (m *Mechanism) Start(ctx context.Context, server string) (e sasl.Exchange, 
 }
 
 // ticket returns a ticket for a server: the last one, if the server has accepted that, or
-// else a new one. Without a new one, the last one serves until it ends. It is also unproven
-// if a connection was lost during an exchange, or while another client's exchange goes on.
+// else a new one. Without a new ticket, the last ticket serves until it ends: a good ticket
+// is unproven, too, if a connection was lost during an exchange, or while another client's
+// exchange goes on.
 func (c *conversation) ticket(ctx context.Context, server principal) (*ticket, error) {
 	value, _ := c.tickets.Load(server)
 	kept, _ := value.(*ticket)
