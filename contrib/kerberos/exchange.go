@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/jcmturner/gokrb5/v8/asn1tools"
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/gssapi"
 	"github.com/jcmturner/gokrb5/v8/iana/chksumtype"
@@ -43,20 +44,21 @@ const (
 	noLayer        = 1
 )
 
-const contextFlags = gssapi.ContextFlagMutual | gssapi.ContextFlagReplay | gssapi.ContextFlagSequence | gssapi.ContextFlagInteg
+const contextFlags = gssapi.ContextFlagMutual | gssapi.ContextFlagReplay |
+	gssapi.ContextFlagSequence | gssapi.ContextFlagInteg
 
 var errProtocol = errors.New("the server does not speak GSSAPI with Kerberos 5")
 
 // newExchange returns an exchange and its first message, the AP-REQ.
 func newExchange(client principal, t *ticket) (*exchange, []byte, error) {
-	authenticator, err := types.NewAuthenticator(client.realm, client.nameOf(nametype.KRB_NT_PRINCIPAL))
+	name := types.NewPrincipalName(nametype.KRB_NT_PRINCIPAL, client.name)
+	authenticator, err := types.NewAuthenticator(client.realm, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	// RFC 4121, section 4.1.1: the length of the channel bindings, empty bindings, and
-	// flags.
-	sum := append([]byte{16, 0, 0, 0}, make([]byte, 16)...)
-	authenticator.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: binary.LittleEndian.AppendUint32(sum, contextFlags)}
+	// RFC 4121, section 4.1.1: the length of channel bindings, none of these, and flags.
+	sum := binary.LittleEndian.AppendUint32(append([]byte{16, 0, 0, 0}, make([]byte, 16)...), contextFlags)
+	authenticator.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: sum}
 	request, err := messages.NewAPReq(t.Ticket, t.key, authenticator)
 	if err != nil {
 		return nil, nil, err
@@ -66,8 +68,8 @@ func newExchange(client principal, t *ticket) (*exchange, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	token, err := asn1.Marshal(asn1.RawValue{Class: asn1.ClassApplication, IsCompound: true, Bytes: append(bytes.Clone(apReq), body...)})
-	return &exchange{ticket: t, authenticator: authenticator, next: (*exchange).establish, key: t.key}, token, err
+	token := asn1tools.AddASNAppTag(append(bytes.Clone(apReq), body...), 0)
+	return &exchange{ticket: t, authenticator: authenticator, next: (*exchange).establish, key: t.key}, token, nil
 }
 
 // Step implements sasl.Exchange.
@@ -119,13 +121,9 @@ func (e *exchange) negotiate(challenge []byte) ([]byte, bool, error) {
 	if token.Payload[0]&noLayer == 0 {
 		return nil, false, errors.New("the server demands a security layer, which ZooKeeper does not have")
 	}
-	etype, err := crypto.GetEtype(e.key.KeyType)
-	if err != nil {
-		return nil, false, err
-	}
 	answer := gssapi.WrapToken{
 		Flags:     e.flags,
-		EC:        uint16(etype.GetHMACBitLength() / 8),
+		EC:        token.EC,
 		SndSeqNum: uint64(e.authenticator.SeqNumber),
 		Payload:   []byte{noLayer, 0, 0, 0},
 	}

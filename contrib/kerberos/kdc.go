@@ -11,11 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	krb5 "github.com/jcmturner/gokrb5/v8/config"
 	"github.com/jcmturner/gokrb5/v8/credentials"
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
-	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
 	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/iana/nametype"
 	"github.com/jcmturner/gokrb5/v8/iana/patype"
@@ -34,25 +32,25 @@ const (
 // gokrb5's client, which ignores contexts, starts goroutines, and takes the first
 // encryption type that a KDC proposes, even if the keytab has no key of that type.
 type conversation struct {
-	config *krb5.Config
-	client principal
+	*Mechanism
 
-	asked []string // the addresses of the KDCs that were asked
-	code  int32    // the error code of the last KDC
-	away  bool     // no KDC has answered with a decision
+	asked []string // the addresses of KDCs
+	code  int32    // the error code of the last one
+	away  bool     // no KDC has decided
+	spare int      // shares of the time that the KDCs leave
 }
 
-// login gets a ticket-granting ticket by the AS exchange (RFC 4120, section 3.1). An
+// grantingTicket gets a ticket-granting ticket by the AS exchange (RFC 4120, section 3.1). An
 // encrypted time proves to the KDC that the client has the key (section 5.2.7.2).
-func (c *conversation) login(ctx context.Context, keys *keytab.Keytab) (*ticket, error) {
-	name := c.client.nameOf(nametype.KRB_NT_PRINCIPAL)
-	request, err := messages.NewASReqForTGT(c.client.realm, c.config, name)
+func (c *conversation) grantingTicket(ctx context.Context, keys *keytab.Keytab) (*ticket, error) {
+	name := types.NewPrincipalName(nametype.KRB_NT_PRINCIPAL, c.client.name)
+	request, err := messages.NewASReqForTGT(c.client.realm, c.krb5, name)
 	if err != nil {
 		return nil, err
 	}
-	request.ReqBody.EType = only(request.ReqBody.EType, func(etype int32) bool {
+	request.ReqBody.EType = slices.DeleteFunc(slices.Clone(request.ReqBody.EType), func(etype int32) bool {
 		_, _, err := keys.GetEncryptionKey(name, c.client.realm, 0, etype)
-		return err == nil
+		return err != nil
 	})
 	if len(request.ReqBody.EType) == 0 {
 		return nil, errors.New("the keytab has no key of an encryption type that krb5.conf permits")
@@ -76,7 +74,8 @@ func (c *conversation) login(ctx context.Context, keys *keytab.Keytab) (*ticket,
 		if err := as.Unmarshal(reply); err != nil {
 			return err
 		}
-		_, err := as.Verify(c.config, credentials.New(c.client.name, c.client.realm).WithKeytab(keys), request)
+		as.EncPart.KVNO = 0 // like kinit: keytabs made by hand have the right key by another number
+		_, err := as.Verify(c.krb5, credentials.New(c.client.name, c.client.realm).WithKeytab(keys), request)
 		return err
 	})
 	return granted(as.KDCRepFields), err
@@ -86,15 +85,13 @@ func (c *conversation) login(ctx context.Context, keys *keytab.Keytab) (*ticket,
 // the server is in another realm, the KDC of one realm grants a ticket for the KDC of the
 // next one.
 func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server principal) (*ticket, error) {
-	config := *c.config
-	config.LibDefaults.DefaultTGSEnctypeIDs = only(config.LibDefaults.DefaultTGSEnctypeIDs, hasWrapTokens)
-	realm := c.client.realm
+	client, realm := types.NewPrincipalName(nametype.KRB_NT_PRINCIPAL, c.client.name), c.client.realm
 	for range maxRealms {
 		want := grantingService(server.realm)
 		if realm == server.realm {
-			want = server.nameOf(nametype.KRB_NT_SRV_HST)
+			want = types.NewPrincipalName(nametype.KRB_NT_SRV_HST, server.name)
 		}
-		request, err := messages.NewTGSReq(c.client.nameOf(nametype.KRB_NT_PRINCIPAL), realm, &config, t.Ticket, t.key, want, false)
+		request, err := messages.NewTGSReq(client, realm, c.krb5, t.Ticket, t.key, want, false)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +103,7 @@ func (c *conversation) serviceTicket(ctx context.Context, t *ticket, server prin
 			if err := tgs.DecryptEncPart(t.key); err != nil {
 				return err
 			}
-			_, err := tgs.Verify(&config, request)
+			_, err := tgs.Verify(c.krb5, request)
 			return err
 		})
 		if err != nil {
@@ -130,30 +127,24 @@ func granted(reply messages.KDCRepFields) *ticket {
 	return &ticket{Ticket: reply.Ticket, key: reply.DecryptedEncPart.Key, end: reply.DecryptedEncPart.EndTime}
 }
 
-// hasWrapTokens returns true if sessions of an encryption type have the tokens of RFC 4121.
-func hasWrapTokens(etype int32) bool {
-	return etype >= etypeID.AES128_CTS_HMAC_SHA1_96 && etype <= etypeID.AES256_CTS_HMAC_SHA384_192
-}
-
-// only returns the encryption types for which good returns true, in the same order.
-func only(etypes []int32, good func(int32) bool) []int32 {
-	return slices.DeleteFunc(slices.Clone(etypes), func(etype int32) bool { return !good(etype) })
-}
-
-// exchange asks the KDCs of the realm one by one, until a KDC decides.
-func (c *conversation) exchange(ctx context.Context, realm string, request interface{ Marshal() ([]byte, error) }, decoder func([]byte) error) error {
+// exchange asks one KDC of the realm after the other, until one decides.
+func (c *conversation) exchange(
+	ctx context.Context, realm string, request interface{ Marshal() ([]byte, error) }, decoder func([]byte) error,
+) error {
 	message, err := request.Marshal()
 	if err != nil {
 		return err
 	}
-	c.away = true
 	kdcs, err := c.kdcs(ctx, realm)
+	if c.away = true; err == nil && len(kdcs) == 0 {
+		c.away, err = false, fmt.Errorf("neither krb5.conf nor DNS has a KDC of %s", realm)
+	}
 	for i, address := range kdcs {
 		if !slices.Contains(c.asked, address) {
 			c.asked = append(c.asked, address)
 		}
 		var reply []byte
-		if reply, err = roundTrip(ctx, address, message, len(kdcs)-i); err != nil {
+		if reply, err = roundTrip(ctx, address, message, len(kdcs)-i+c.spare); err != nil {
 			continue
 		}
 		var refusal messages.KRBError
@@ -170,19 +161,22 @@ func (c *conversation) exchange(ctx context.Context, realm string, request inter
 	return err
 }
 
-// kdcs returns the addresses of a realm's KDCs.
-func (c *conversation) kdcs(ctx context.Context, realm string) (kdcs []string, err error) {
-	for _, r := range c.config.Realms {
+// kdcs returns the addresses of a realm's KDCs, if it has any.
+func (m *Mechanism) kdcs(ctx context.Context, realm string) (kdcs []string, err error) {
+	for _, r := range m.krb5.Realms {
 		if r.Realm == realm && len(r.KDC) > 0 {
 			return r.KDC, nil
 		}
 	}
-	_, records, err := net.DefaultResolver.LookupSRV(ctx, "kerberos", "tcp", realm)
+	if !m.krb5.LibDefaults.DNSLookupKDC {
+		return nil, nil
+	}
+	_, records, err := m.resolver.LookupSRV(ctx, "kerberos", "tcp", realm+".") // not below a search domain
 	for _, r := range records {
 		kdcs = append(kdcs, net.JoinHostPort(r.Target, strconv.Itoa(int(r.Port))))
 	}
-	if err != nil {
-		err = fmt.Errorf("krb5.conf has no KDC of %s: %w", realm, err)
+	if unknown, ok := err.(*net.DNSError); ok && unknown.IsNotFound { //nolint:errorlint // net.Resolver wraps none
+		err = nil
 	}
 	return kdcs, err
 }

@@ -66,16 +66,20 @@ func (k *kdc) write(name, content string) {
 	require.NoError(k.t, os.WriteFile(k.path(name), []byte(content), 0o600))
 }
 
-// configure has clients ask the KDCs at these addresses, for these encryption types. The
-// KDC has a file that does not change, because it may read that a second late.
+// configure has clients ask the KDCs at these addresses, for these encryption types, or for
+// the default types. The KDC has a file that does not change, because it may read that a
+// second late.
 func (k *kdc) configure(types string, addresses ...string) {
 	k.write("krb5.conf", krb5Conf(types, addresses...))
 }
 
 func krb5Conf(types string, addresses ...string) string {
 	servers := " kdc = " + strings.Join(addresses, "\n kdc = ")
-	return fmt.Sprintf("[libdefaults]\ndefault_realm = %[1]s\nudp_preference_limit = 1\nrdns = false\nallow_rc4 = true\n"+
-		"default_tkt_enctypes = %[3]s\ndefault_tgs_enctypes = %[3]s\npermitted_enctypes = %[3]s\n"+
+	if types != "" {
+		types = fmt.Sprintf("default_tkt_enctypes = %[1]s\ndefault_tgs_enctypes = %[1]s\n"+
+			"permitted_enctypes = %[1]s\n", types)
+	}
+	return fmt.Sprintf("[libdefaults]\ndefault_realm = %[1]s\nudp_preference_limit = 1\nrdns = false\nallow_rc4 = true\n%[3]s"+
 		"[realms]\n%[1]s = {\n%[2]s\n}\nTWO.EXAMPLE = {\n%[2]s\n}\n", realm, servers, types)
 }
 
@@ -145,30 +149,47 @@ func (k *kdc) issued(service string) int {
 	return count
 }
 
-// compile compiles the program of testdata, once.
+// classPath has Debian's Java Curator after the compiled classes.
+const classPath = ":/usr/share/java/curator-recipes.jar:/usr/share/java/curator-x-discovery.jar" +
+	":/usr/share/java/slf4j-simple.jar"
+
+// compile compiles the program of testdata, and the client of Java Curator of
+// testing/interop, once.
 var compile = sync.OnceValue(func() (err error) {
 	if classes, err = os.MkdirTemp("", "kerberos-"); err != nil {
 		return err
 	}
-	out, err := exec.Command("javac", "-d", classes, "testdata/SaslPeer.java").CombinedOutput()
+	sources, err := filepath.Glob("../../testing/interop/java/*.java")
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-proc:none", "-d", classes, "-cp", classPath[1:], "testdata/SaslPeer.java"}, sources...)
+	out, err := exec.Command("javac", args...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("javac: %w: %s", err, out)
 	}
 	return err
 })
 
-// peer is the JDK's GSSAPI server.
+// peer is a Java program, such as the JDK's GSSAPI server.
 type peer struct {
 	t   *testing.T
 	in  io.Writer
 	out *bufio.Scanner
 }
 
+// startPeer starts the JDK's GSSAPI server.
 func startPeer(t *testing.T, keytab, principal string, flags ...string) *peer {
 	t.Helper()
+	return startJava(t, flags, "SaslPeer", keytab, principal)
+}
+
+func startJava(t *testing.T, flags []string, program ...string) *peer {
+	t.Helper()
 	require.NoError(t, compile())
-	flags = append(flags, "-XX:TieredStopAtLevel=1", "-Djava.security.krb5.conf="+os.Getenv("KRB5_CONFIG"), "-cp", classes)
-	command := exec.Command("java", append(flags, "SaslPeer", keytab, principal)...)
+	flags = append(flags, "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+		"-Djava.security.krb5.conf="+os.Getenv("KRB5_CONFIG"), "-cp", classes+classPath)
+	command := exec.Command("java", append(flags, program...)...)
 	in, err := command.StdinPipe()
 	require.NoError(t, err)
 	out, err := command.StdoutPipe()
@@ -193,6 +214,19 @@ func (p *peer) respond(response []byte) (challenge []byte, decision string) {
 	challenge, err := base64.StdEncoding.DecodeString(p.out.Text())
 	require.NoError(p.t, err)
 	return challenge, ""
+}
+
+// ask sends a command to a client of Java Curator, and requires the beginning of its answer.
+func (p *peer) ask(want, command string) {
+	p.t.Helper()
+	fmt.Fprintln(p.in, "1", command)
+	p.answer("1 " + want)
+}
+
+func (p *peer) answer(want string) {
+	p.t.Helper()
+	require.True(p.t, p.out.Scan(), "the program has ended")
+	require.True(p.t, strings.HasPrefix(p.out.Text(), want), p.out.Text())
 }
 
 // complete plays an exchange until the server has decided.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/contrib/kerberos"
@@ -132,6 +133,96 @@ func TestKDCIsAway(t *testing.T) {
 	authenticate(t, bob, server)
 	authenticate(t, alice, server)
 	require.Equal(t, 3, k.issued("zookeeper/localhost"))
+}
+
+// A ticket also serves while another client's exchange goes on with it, and the KDC refuses to
+// give another ticket, or is silent.
+func TestTicketIsShared(t *testing.T) {
+	k := startKDC(t)
+	server := startPeer(t, k.keytab("zookeeper/localhost", realm, "aes256-cts"), "zookeeper/localhost@"+realm)
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: k.keytab("alice", realm, "aes256-cts")})
+	require.NoError(t, err)
+	authenticate(t, mechanism, server)
+	twice := func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 16*time.Second)
+		defer cancel()
+		one, first, err := mechanism.Start(ctx, "localhost")
+		require.NoError(t, err)
+		two, second, err := mechanism.Start(ctx, "localhost")
+		require.NoError(t, err)
+		require.NoError(t, ctx.Err())
+		require.Equal(t, "OK "+mechanism.Principal(), server.complete(one, first))
+		require.Equal(t, "OK "+mechanism.Principal(), server.complete(two, second))
+	}
+	k.admin(realm, "cpw -randkey -e aes256-cts alice")
+	twice()
+	k.stop()
+	silent, err := net.Listen("tcp", k.address)
+	require.NoError(t, err)
+	defer silent.Close()
+	twice()
+}
+
+// The KDC refuses a client whose clock is wrong. Here, the time is old because the request
+// is late.
+func TestClockSkew(t *testing.T) {
+	k := startKDC(t)
+	keytab := k.keytab("alice", realm, "aes256-cts")
+	k.stop()
+	k.write("kdc-krb5.conf", "[libdefaults]\nclockskew = 1\n"+krb5Conf(allTypes, k.address))
+	k.start()
+	proxy, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer proxy.Close()
+	k.configure(allTypes, proxy.Addr().String())
+	go func() {
+		if client, err := proxy.Accept(); err == nil {
+			<-time.After(3 * time.Second)
+			forward(client, k.address, func(reply []byte) []byte { return reply })
+		}
+	}()
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: keytab})
+	require.NoError(t, err)
+	_, _, err = mechanism.Start(patience(t), "localhost")
+	var refusal *sasl.Error
+	require.ErrorAs(t, err, &refusal)
+	var cause *kerberos.Error
+	require.ErrorAs(t, err, &cause)
+	require.EqualValues(t, 37, cause.Code)
+	require.ErrorContains(t, err, "KRB_AP_ERR_SKEW")
+}
+
+// A keytab serves if its key is right, even if krb5.conf does not mention the type of the key,
+// and if a KDC such as Active Directory gives the key another version than the keytab.
+func TestKeytabMadeByHand(t *testing.T) {
+	k := startKDC(t)
+	k.keytab("zookeeper/localhost", realm, "aes256-cts")
+	keytab := k.keytab("alice", realm, "aes256-sha2")
+	proxy, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer proxy.Close()
+	k.configure("", proxy.Addr().String())
+	go func() {
+		for range 2 {
+			client, err := proxy.Accept()
+			if err != nil {
+				return
+			}
+			forward(client, k.address, func(reply []byte) []byte {
+				var as messages.ASRep
+				if as.Unmarshal(reply) == nil {
+					as.EncPart.KVNO = 4
+					reply, _ = as.Marshal()
+				}
+				return reply
+			})
+		}
+	}()
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: keytab})
+	require.NoError(t, err)
+	_, _, err = mechanism.Start(patience(t), "localhost")
+	require.NoError(t, err)
 }
 
 // The context ends the wait for a KDC that is silent, and a KDC that answers is found
@@ -301,19 +392,17 @@ func TestCredentialCache(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 	<-ends
-	refused("expired at")
+	refused("has ended at")
+	k.run("kinit", "-k", "-t", bob, "bob")
+	refused("belongs to bob@" + realm + ", not to alice@" + realm)
 	k.run("kinit", "-k", "-t", alice, "alice")
 	authenticate(t, mechanism, server)
-	k.run("kinit", "-k", "-t", bob, "bob")
-	_, _, err = mechanism.Start(patience(t), "localhost") // by the ticket that was kept
-	require.NoError(t, err)
-	refused("belongs to bob@" + realm + ", not to alice@" + realm)
 	content, err := os.ReadFile(k.path("cache"))
 	require.NoError(t, err)
 	for length := range content {
 		require.NoError(t, os.WriteFile(k.path("cache"), content[:length], 0o600))
 		if cut, err := kerberos.New(kerberos.Config{}); err == nil {
-			require.Equal(t, "bob@"+realm, cut.Principal(), "between two entries")
+			require.Equal(t, "alice@"+realm, cut.Principal(), "between two entries")
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package kerberos
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,10 +62,13 @@ func TestNew(t *testing.T) {
 	} {
 		_, err := New(config)
 		require.ErrorContains(t, err, text)
+		var mistake *Error
+		require.ErrorAs(t, err, &mistake)
+		require.Equal(t, config.Principal, mistake.Principal)
 	}
 	t.Setenv("KRB5_CONFIG", "/nowhere:/nowhere/else")
 	_, err := New(Config{Principal: "alice", Keytab: keys})
-	require.ErrorContains(t, err, "/nowhere ")
+	require.EqualError(t, err, "kerberos: open /nowhere: no such file or directory")
 }
 
 // A keytab that is being written, or is broken, shows none of its keys.
@@ -86,6 +91,90 @@ func TestBrokenKeytabShowsNoKey(t *testing.T) {
 		if i%2 == 0 {
 			require.Error(t, err)
 		}
+	}
+}
+
+// gokrb5 panics at a block within a realm's, which MIT and Java accept.
+func TestConfigurationWithNestedBlocks(t *testing.T) {
+	t.Setenv("KRB5_CONFIG", write(t, `[realms]
+HOME = {
+	auth_to_local_names = {
+		a = b
+	}
+	kdc = kdc1
+	auth_to_local = {
+		RULE
+	}
+}
+AWAY = {
+	kdc = kdc2
+	auth_to_local = RULE:[1:$1](.{2}x)s/x//
+	# auth_to_local = {
+}
+[domain_realm]
+far = AWAY
+`))
+	content, _ := keysOf(t, "alice")
+	m, err := New(Config{Principal: "alice@HOME", Keytab: write(t, content), HostNamesAsGiven: true})
+	require.NoError(t, err)
+	require.Equal(t, "zookeeper/far@AWAY", m.serverPrincipal(t.Context(), "far").String())
+	for realm, want := range map[string]string{"HOME": "kdc1:88", "AWAY": "kdc2:88"} {
+		kdcs, err := m.kdcs(t.Context(), realm)
+		require.NoError(t, err)
+		require.Equal(t, []string{want}, kdcs)
+	}
+}
+
+// A realm without any KDC is a mistake of the configuration: the client's operations must not
+// wait. DNS that does not answer is like a KDC that does not answer.
+func TestRealmWithoutKDC(t *testing.T) {
+	content, _ := keysOf(t, "alice")
+	notFound := &net.DNSError{Err: "no such host", IsNotFound: true}
+	for _, c := range []struct {
+		config  string
+		dns     error
+		refused bool
+		text    string
+	}{
+		{"", notFound, true, "neither krb5.conf nor DNS has a KDC of HOME"},
+		{"", nil, true, "neither krb5.conf nor DNS has a KDC of HOME"},
+		{"", errors.New("DNS is silent"), false, "DNS is silent"},
+		{"dns_lookup_kdc = false\n", errors.New("not asked"), true, "neither krb5.conf nor DNS has a KDC of HOME"},
+	} {
+		t.Setenv("KRB5_CONFIG", write(t, "[libdefaults]\n"+c.config+"[realms]\nHOME = {\n}\n"))
+		m, err := New(Config{Principal: "alice@HOME", Keytab: write(t, content), HostNamesAsGiven: true})
+		require.NoError(t, err)
+		m.resolver = names{srv: c.dns}
+		_, _, err = m.Start(t.Context(), "zk1")
+		require.ErrorContains(t, err, c.text)
+		var refusal *sasl.Error
+		require.Equal(t, c.refused, errors.As(err, &refusal), "%+v", c)
+		var cause *Error
+		require.ErrorAs(t, err, &cause)
+		require.Equal(t, Error{Principal: "alice@HOME", Server: "zookeeper/zk1@HOME", Err: cause.Err}, *cause)
+	}
+}
+
+// The keys of the highest version are the client's, in whichever order and at whichever times
+// they have come into the keytab: ktpass gives all keys the time 0.
+func TestKeytabWithOldKeys(t *testing.T) {
+	for _, versions := range [][]uint8{{1, 2}, {2, 1}} {
+		tab := keytab.New()
+		add := func(version uint8, etype int32) {
+			require.NoError(t, tab.AddEntry("alice", "HOME", fmt.Sprint("secret ", version), time.Unix(0, 0), version, etype))
+		}
+		for _, v := range versions {
+			add(v, etypeID.AES256_CTS_HMAC_SHA1_96)
+			if v == 1 { // and the KDC no longer has a key of this type
+				add(v, etypeID.AES128_CTS_HMAC_SHA1_96)
+			}
+		}
+		b, err := tab.Marshal()
+		require.NoError(t, err)
+		keys, err := readKeytab(write(t, string(b)), principal{"alice", "HOME"})
+		require.NoError(t, err)
+		require.Len(t, keys.Entries, 1)
+		require.EqualValues(t, 2, keys.Entries[0].KVNO)
 	}
 }
 

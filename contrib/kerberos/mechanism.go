@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -40,8 +39,10 @@ type Config struct {
 	// HostNamesAsGiven names the servers' principals after the hosts in the connection
 	// string. By default, the client looks up the host's first address, and then the name
 	// of that address, so reverse DNS decides which service of the realm the client takes
-	// for the server. The client always looks up the name of an IP address. This is the
-	// opposite of Java's property zookeeper.sasl.client.canonicalize.hostname.
+	// for the server. HostNamesAsGiven is the opposite of Java's property
+	// zookeeper.sasl.client.canonicalize.hostname. As in Java, the client looks up the
+	// name of an IP address in any case, and completes a host name without a dot: zk1
+	// becomes zk1.example.com if that is the name of its address.
 	HostNamesAsGiven bool
 
 	// ServerPrincipal is the principal of all servers, such as zookeeper/ensemble@EXAMPLE.COM.
@@ -53,7 +54,7 @@ type Config struct {
 // Mechanism has no goroutine and need not be closed.
 type Mechanism struct {
 	config   Config
-	krb5     *krb5.Config
+	krb5     *krb5.Config // krb5.conf
 	client   principal
 	server   principal // empty without Config.ServerPrincipal
 	resolver resolver
@@ -62,20 +63,13 @@ type Mechanism struct {
 
 var _ sasl.Mechanism = (*Mechanism)(nil)
 
-// New reads krb5.conf and the keytab or credential cache, so that mistakes show early.
-// New does not contact a KDC.
-func New(config Config) (*Mechanism, error) {
-	path, _, _ := strings.Cut(cmp.Or(os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"), string(os.PathListSeparator))
-	conf, err := krb5.Load(path)
-	if _, ok := err.(krb5.UnsupportedDirective); ok { //nolint:errorlint // gokrb5 wraps no errors
-		err = nil // a setting of Kerberos 4
-	}
-	if err != nil {
-		return nil, fmt.Errorf("kerberos: %w", err)
-	}
-	m := &Mechanism{config: config, krb5: conf, resolver: net.DefaultResolver}
-	if config.Principal != "" || config.Keytab != "" {
-		m.client, err = parsePrincipal(config.Principal, conf.LibDefaults.DefaultRealm)
+// New reads krb5.conf and the keytab or credential cache, so that mistakes show early: the
+// error is an *Error. New asks no KDC.
+func New(config Config) (m *Mechanism, err error) {
+	m = &Mechanism{config: config, resolver: net.DefaultResolver}
+	m.krb5, err = readConfig()
+	if err == nil && (config.Principal != "" || config.Keytab != "") {
+		m.client, err = parsePrincipal(config.Principal, m.krb5.LibDefaults.DefaultRealm)
 	}
 	if err == nil && config.Keytab != "" {
 		_, err = readKeytab(config.Keytab, m.client)
@@ -86,7 +80,7 @@ func New(config Config) (*Mechanism, error) {
 		m.server, err = parsePrincipal(config.ServerPrincipal, m.client.realm)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("kerberos: %w", err)
+		return nil, &Error{Principal: config.Principal, Err: err}
 	}
 	return m, nil
 }
@@ -105,12 +99,10 @@ func (m *Mechanism) Principal() string { return m.client.String() }
 // The error is an *Error. A *sasl.Error wraps the *Error if the KDC has refused, or if the
 // keytab or credential cache cannot be used: the client's operations fail at once. If no
 // KDC has answered, the *Error is not wrapped, and the operations wait.
-func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []byte, error) {
-	name, talk := m.serverPrincipal(ctx, server), &conversation{config: m.krb5, client: m.client}
-	var e *exchange
-	var first []byte
-	err := decode(func() error {
-		t, err := m.ticket(ctx, name, talk)
+func (m *Mechanism) Start(ctx context.Context, server string) (e sasl.Exchange, first []byte, err error) {
+	name, talk := m.serverPrincipal(ctx, server), &conversation{Mechanism: m}
+	err = decode(func() error {
+		t, err := talk.ticket(ctx, name)
 		if err == nil {
 			e, first, err = newExchange(m.client, t)
 		}
@@ -119,40 +111,45 @@ func (m *Mechanism) Start(ctx context.Context, server string) (sasl.Exchange, []
 	if err == nil {
 		return e, first, nil
 	}
-	err = &Error{Principal: m.Principal(), Server: name.String(), KDC: strings.Join(talk.asked, ","), Code: talk.code, Err: err}
+	err = &Error{m.Principal(), name.String(), strings.Join(talk.asked, ","), talk.code, err}
 	if !talk.away {
 		err = &sasl.Error{Mechanism: m.Name(), Principal: m.Principal(), Err: err}
 	}
 	return nil, nil, err
 }
 
-// ticket returns a ticket for a server. If no KDC answers, ticket returns any ticket
-// that has not expired, even an unproven one: a connection that is lost during an
-// exchange leaves a good ticket unproven.
-func (m *Mechanism) ticket(ctx context.Context, server principal, talk *conversation) (*ticket, error) {
-	value, _ := m.tickets.Load(server)
+// ticket returns a ticket for a server: the last one, if the server has accepted that, or
+// else a new one. Without a new ticket, the last ticket serves until it ends: a good ticket
+// is unproven, too, if a connection was lost during an exchange, or while another client's
+// exchange goes on.
+func (c *conversation) ticket(ctx context.Context, server principal) (*ticket, error) {
+	value, _ := c.tickets.Load(server)
 	kept, _ := value.(*ticket)
 	valid := kept != nil && time.Now().Before(kept.end)
 	if valid && kept.proven.Swap(false) {
 		return kept, nil
 	}
-	t, err := m.login(ctx, talk)
-	if err == nil {
-		t, err = talk.serviceTicket(ctx, t, server)
+	if valid {
+		c.spare = 1 // a KDC that is silent must leave time for the exchange
 	}
-	if err != nil && talk.away && valid {
+	t, err := c.login(ctx)
+	if err == nil {
+		t, err = c.serviceTicket(ctx, t, server)
+	}
+	if err != nil && valid {
 		return kept, nil
 	}
 	if err == nil {
-		m.tickets.Store(server, t)
+		c.tickets.Store(server, t)
 	}
 	return t, err
 }
 
-// Error is the reason why there is no ticket for a server. It contains no secret.
+// Error says why New has failed, or why there is no ticket for a server. It contains no
+// secret.
 type Error struct {
-	Principal string // the client's principal
-	Server    string // the server's principal
+	Principal string // of the client
+	Server    string // the server's principal, or empty if New has failed
 	KDC       string // the addresses of the KDCs that were asked, separated by commas, or empty
 
 	// Code is the KDC's error code of RFC 4120, such as 24 for a keytab with a wrong
@@ -164,7 +161,11 @@ type Error struct {
 
 // Error returns a sentence with the principals, the KDCs, and Err.
 func (e *Error) Error() string {
-	return fmt.Sprintf("kerberos: no ticket of %q for %q (KDC %s): %v", e.Principal, e.Server, cmp.Or(e.KDC, "not asked"), e.Err)
+	if e.Server == "" {
+		return fmt.Sprintf("kerberos: %v", e.Err)
+	}
+	kdc := cmp.Or(e.KDC, "not asked")
+	return fmt.Sprintf("kerberos: no ticket of %q for %q (KDC %s): %v", e.Principal, e.Server, kdc, e.Err)
 }
 
 // Unwrap returns Err.
@@ -175,13 +176,9 @@ type principal struct{ name, realm string }
 
 func (p principal) String() string { return p.name + "@" + p.realm }
 
-func (p principal) nameOf(kind int32) types.PrincipalName {
-	return types.NewPrincipalName(kind, p.name)
-}
-
 // grantingService is the service of a realm's KDCs that grants tickets.
 func grantingService(realm string) types.PrincipalName {
-	return principal{"krbtgt/" + realm, realm}.nameOf(nametype.KRB_NT_SRV_INST)
+	return types.NewPrincipalName(nametype.KRB_NT_SRV_INST, "krbtgt/"+realm)
 }
 
 // parsePrincipal parses name@REALM, or a name of the realm.

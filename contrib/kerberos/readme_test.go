@@ -2,30 +2,42 @@ package kerberos_test
 
 import (
 	"context"
+	"fmt"
+	"log"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/contrib/kerberos"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
-// This is what README tells people to write.
-var _ = createOrders
-
-func createOrders(ctx context.Context) error {
+func main() {
+	ctx := context.Background()
 	mechanism, err := kerberos.New(kerberos.Config{
 		Principal: "orders@EXAMPLE.COM",
 		Keytab:    "/etc/orders.keytab",
 	})
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	client, err := framework.New("zk1.example.com,zk2.example.com", framework.WithSASL(mechanism))
+	orders := []zk.ACL{{Perms: zk.PermAll, Scheme: "sasl", ID: mechanism.Principal()}}
+	client, err := framework.Connect(ctx, "zk1.example.com:2181,zk2.example.com:2181",
+		framework.WithSASL(mechanism),
+		framework.WithACLProvider(func(string) []zk.ACL { return orders }))
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
 	defer client.Close()
-	onlyOrders := []zk.ACL{{Perms: zk.PermAll, Scheme: "sasl", ID: mechanism.Principal()}}
-	_, err = client.Create(ctx, "/orders", nil, framework.WithACL(onlyOrders))
-	return err
+	lease, err := locks.NewInterProcessMutex(client, "/orders/lock").Acquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("locked by", mechanism.Principal())
+	if err := lease.Release(ctx); err != nil {
+		log.Fatal(err)
+	}
 }
+
+// The compiler checks README's program, and no test runs it.
+var _ = main

@@ -8,23 +8,29 @@ import (
 	"strings"
 )
 
-// resolver is the part of net.Resolver that canonical needs.
+// resolver is the part of net.Resolver that this package needs.
 type resolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
+	LookupSRV(ctx context.Context, service, proto, name string) (string, []*net.SRV, error)
 	LookupAddr(ctx context.Context, address string) ([]string, error)
 }
 
-// serverPrincipal returns the principal of the server at a host, by the rules of Java's
-// SaslServerPrincipal.
+// serverPrincipal returns the principal of the server at a host, by the rules of ZooKeeper's
+// SaslServerPrincipal and of the JDK, which completes short names in any case.
 func (m *Mechanism) serverPrincipal(ctx context.Context, host string) principal {
 	if m.server.name != "" {
 		return m.server
 	}
-	if !m.config.HostNamesAsGiven || net.ParseIP(host) != nil {
-		host = canonical(ctx, m.resolver, host)
+	asGiven := m.config.HostNamesAsGiven && net.ParseIP(host) == nil
+	if !asGiven || !strings.Contains(host, ".") {
+		name := canonical(ctx, m.resolver, host)
+		if !asGiven || strings.HasPrefix(strings.ToLower(name), strings.ToLower(host)+".") {
+			host = name
+		}
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return principal{cmp.Or(m.config.ServiceName, "zookeeper") + "/" + host, cmp.Or(m.krb5.ResolveRealm(host), m.client.realm)}
+	name := cmp.Or(m.config.ServiceName, "zookeeper") + "/" + host
+	return principal{name, cmp.Or(m.krb5.ResolveRealm(host), m.client.realm)}
 }
 
 // canonical returns the name of a host's first address if that name resolves to this

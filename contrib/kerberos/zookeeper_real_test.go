@@ -3,6 +3,7 @@
 package kerberos_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/internal/zkserver"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
 )
 
@@ -54,22 +56,73 @@ func TestNodeOfAPrincipal(t *testing.T) {
 	require.ErrorIs(t, err, zk.ErrNoAuth)
 }
 
-// Promise: A session outlives reconnects without a KDC for as long as the server's ticket is
-// valid, with its ephemeral nodes.
-func TestSessionSurvivesAReconnectWithoutKDC(t *testing.T) {
+// Promise: Sessions outlive reconnects without a KDC for as long as the server's ticket is
+// valid, with their ephemeral nodes. Clients share the ticket, although they connect at the
+// same time.
+func TestSessionsSurviveAReconnectWithoutKDC(t *testing.T) {
 	k := startKDC(t)
-	srv := startZooKeeper(k)
-	client := curatortest.Connect(t, srv, withKeytab(k, "alice"), framework.WithSessionTimeout(time.Minute))
-	created, err := client.Create(patience(t), "/n", nil, framework.WithMode(framework.Ephemeral))
-	require.NoError(t, err)
-	session := client.SessionID()
+	srv, alice := startZooKeeper(k), withKeytab(k, "alice")
+	clients := make([]*framework.Client, 4)
+	for i := range clients {
+		client, err := framework.New(srv.Addr(), alice, framework.WithSessionTimeout(time.Minute))
+		require.NoError(t, err)
+		t.Cleanup(func() { client.Close() })
+		clients[i] = client
+	}
+	var sessions, zxids []int64
+	for i, client := range clients {
+		created, err := client.Create(patience(t), fmt.Sprint("/", i), nil, framework.WithMode(framework.Ephemeral))
+		require.NoError(t, err)
+		sessions, zxids = append(sessions, client.SessionID()), append(zxids, created.Czxid)
+	}
 	k.stop()
 	require.NoError(t, srv.Restart())
-	_, stat, err := client.Get(patience(t), "/n")
+	for i, client := range clients {
+		_, stat, err := client.Get(patience(t), fmt.Sprint("/", i))
+		require.NoError(t, err)
+		require.Equal(t, sessions[i], client.SessionID())
+		require.Equal(t, zxids[i], stat.Czxid)
+	}
+}
+
+// Promise: Java Curator and Go share a lock under an access control list of a principal, to
+// which another principal has no access.
+func TestLockIsSharedWithJavaCurator(t *testing.T) {
+	k := startKDC(t)
+	srv, alice := startZooKeeper(k), k.keytab("alice", realm, "aes256-cts")
+	mechanism, err := kerberos.New(kerberos.Config{Principal: "alice", Keytab: alice})
 	require.NoError(t, err)
-	require.Equal(t, session, client.SessionID())
-	require.Equal(t, created.Czxid, stat.Czxid)
-	require.Equal(t, 1, k.issued("zookeeper/localhost"))
+	onlyAlice := []zk.ACL{{Perms: zk.PermAll, Scheme: "sasl", ID: "alice@" + realm}}
+	client := curatortest.Connect(t, srv, framework.WithSASL(mechanism),
+		framework.WithACLProvider(func(string) []zk.ACL { return onlyAlice }))
+	stranger := locks.NewInterProcessMutex(curatortest.Connect(t, srv, withKeytab(k, "bob")), "/lock")
+
+	k.write("jaas", fmt.Sprintf("Client {\n com.sun.security.auth.module.Krb5LoginModule required"+
+		" useKeyTab=true storeKey=true keyTab=%q principal=\"alice\";\n};\n", alice))
+	flags := []string{"-Djava.security.auth.login.config=" + k.path("jaas"), "-Dpeer.private=true"}
+	java := startJava(t, flags, "Peer", srv.Addr(), "60000")
+	java.answer("0 ok")
+	for range 2 {
+		java.ask("ok ", "acquire thread /lock 60000")
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		_, err = locks.NewInterProcessMutex(client, "/lock").Acquire(soon)
+		cancel()
+		require.ErrorIs(t, err, context.DeadlineExceeded, "Java holds the lock")
+		java.ask("ok", "release thread")
+
+		lease, err := locks.NewInterProcessMutex(client, "/lock").Acquire(patience(t))
+		require.NoError(t, err)
+		acl, _, err := client.GetACL(patience(t), lease.Path())
+		require.NoError(t, err)
+		require.Equal(t, onlyAlice, acl)
+		java.ask("timeout", "acquire thread /lock 1000")
+		_, err = stranger.Acquire(patience(t))
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.NoError(t, lease.Release(patience(t)))
+	}
+	acl, _, err := client.GetACL(patience(t), "/lock")
+	require.NoError(t, err)
+	require.Equal(t, onlyAlice, acl, "of the node that Java made")
 }
 
 // Promise: A client whose keytab the KDC refuses fails at once, and does not go on without
