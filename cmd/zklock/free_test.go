@@ -169,7 +169,7 @@ func TestFreeAtTheEndOfTheNumbers(t *testing.T) {
 		s := newStand(t)
 		c := s.client(t)
 		member := node(t, c, "/up/web-1", "10.0.0.7:80")
-		require.NoError(t, zkinside.Of(s).SetSequence("/up", math.MaxInt32))
+		require.NoError(t, zkinside.Of(s.Server).SetSequence("/up", math.MaxInt32))
 		got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
 		require.Equal(t, result{
 			refused, "", "zklock: /up/web-1: the server cannot identify the node: nothing was deleted\n",

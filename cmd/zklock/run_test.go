@@ -91,7 +91,7 @@ func TestLossOfTheLockStopsTheCommandBeforeOthersHoldIt(t *testing.T) {
 				}
 			}()
 			synctest.Wait()
-			require.True(t, zkinside.Of(s).PauseSession(s.first(t, "/l").Stat.EphemeralOwner))
+			require.True(t, zkinside.Of(s.Server).PauseSession(s.first(t, "/l").Stat.EphemeralOwner))
 			require.Equal(t, "TERM", <-p.got, name)
 			termed := time.Now()
 			require.Equal(t, "KILL", <-p.got)
@@ -262,7 +262,7 @@ func TestALossThatTheServerKnowsOfIsTheStatus(t *testing.T) {
 // the status is the command's, and a line says that no server has confirmed it.
 func TestAnOutageAtTheEndIsNoLoss(t *testing.T) {
 	for _, cut := range []func(s *stand){
-		func(s *stand) { zkinside.Of(s).PauseSession(s.Queue("/l")[0].Stat.EphemeralOwner) },
+		func(s *stand) { zkinside.Of(s.Server).PauseSession(s.Queue("/l")[0].Stat.EphemeralOwner) },
 		func(s *stand) { s.RefuseConnections(true); s.CutAll() },
 	} {
 		inBubble(t, func(t *testing.T) {

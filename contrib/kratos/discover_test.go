@@ -233,7 +233,7 @@ func TestRefusalIsTriedAgain(t *testing.T) {
 		for _, op := range []zktest.Op{zkinside.OpGetChildren2, zkinside.OpMultiRead, zktest.OpGetData} {
 			refused = append(refused, w.Fake.Inject(zktest.Rule{
 				Optional: true,
-				Op: op, Session: p.client.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+				Op:       op, Session: p.client.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
 			}))
 		}
 		watcher := w.watch(t, p)

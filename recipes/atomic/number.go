@@ -40,7 +40,7 @@ type Int = Number[int32]
 type Number[N int32 | int64] struct {
 	value Value[N]
 
-	mu      sync.Mutex // protects the following fields, and those of each batch
+	mu      sync.Mutex // protects the following fields, and the fields of each batch
 	next    *batch[N]  // the batch that Adds join, or nil
 	working bool       // a goroutine of the client writes batches
 }

@@ -241,8 +241,8 @@ func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 
 // hearOf returns nil if the transaction exists. An answered sync does not prove that
 // the transaction is missing, because a leader answers before it has applied what its
-// followers have acknowledged. A write of ours proves it: its transaction comes after
-// all others.
+// followers have acknowledged. The cache proves it with a write: the transaction of this
+// write comes after all others.
 func (c *Cache) hearOf(ctx context.Context, zxid int64) error {
 	if c.client.LastZxid() < zxid {
 		if err := c.client.Sync(ctx, c.scope.root); err != nil {

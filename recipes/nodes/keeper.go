@@ -354,8 +354,8 @@ func (k *keeper) remove(ctx context.Context) error {
 }
 
 // removeOnce deletes the node, if it is ours. ZooKeeper's delete compares only the
-// version. Between the read and the delete, another client's node can take the place of
-// ours only if a client deletes ours.
+// version. Between the read and the delete, another client's node can take its place
+// only if a client deletes this client's node.
 func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 	if err := k.catchUp(ctx); err != nil {
 		return err

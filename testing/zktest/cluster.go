@@ -125,9 +125,8 @@ func jitterSlot(wait time.Duration, key int64) time.Duration {
 	return at.Sub(now)
 }
 
-// TB is the part of [testing.TB] that this package uses. It is an interface of
-// its own so that a program which embeds a server does not link package
-// testing.
+// TB is the part of [testing.TB] that this package uses. It is an interface, so that
+// a program that embeds a server does not link package testing.
 type TB interface {
 	Helper()
 	Cleanup(func())

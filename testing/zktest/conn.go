@@ -14,7 +14,7 @@ import (
 
 // conn is the server's side of one connection. Two goroutines work for it:
 // serve reads requests and carries them out in order, deliver writes what is in
-// out. The one that ends first closes the connection, which ends the other.
+// out. The first to end closes the connection, which ends the other.
 type conn struct {
 	srv  *Server
 	host *Host // the client's, or nil if it has not dialed through one

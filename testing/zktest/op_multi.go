@@ -130,8 +130,8 @@ func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// encodeFailure writes one error per operation: none for those before the one
-// that failed, and "not attempted" for those behind it.
+// encodeFailure writes one error per operation: none for the operations before the
+// failed one, and "not attempted" for the operations after it.
 func (o *multiOp) encodeFailure(out *wire.Encoder, failed int, code wire.Code) {
 	for i := range o.ops {
 		result := wire.OK

@@ -78,8 +78,8 @@ func shorten(path string) string {
 func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
 // Requests returns the last requests, 100,000 at most, in the order in which the
-// server got to them, handshakes and pings included. Requests that a black hole has lost are not in it, except the one
-// that [Blackhole] hit.
+// server received them, handshakes and pings included. Requests that a black hole has
+// lost are left out, except the request that [Blackhole] hit.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

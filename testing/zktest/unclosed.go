@@ -89,8 +89,8 @@ func closeAtTheEnd(tb TB, closeAll func() error, servers ...*Server) {
 }
 
 const (
-	// looksForGoroutines is how often to look for goroutines that are left. Those
-	// of a client that was just closed may not have ended quite.
+	// looksForGoroutines is how often to look for goroutines that are left. The
+	// goroutines of a client that was just closed may still be ending.
 	looksForGoroutines = 3
 
 	// goroutinesEnd is the time between two looks. In a bubble, all that can go
