@@ -228,7 +228,7 @@ func codeOf(part any) (code int32, ok bool) {
 	case *ServerError:
 		return e.Code, true
 	case *ConfigError:
-		return codeOf(cmp.Or(e.kind, error(zk.ErrBadArguments)))
+		return codeOf(cmp.Or(e.kind, zk.ErrBadArguments))
 	}
 	for code, known := range libraryErrors {
 		if part == any(known) {
