@@ -203,7 +203,7 @@ type Message struct {
 
 // Package zktest sets these functions.
 var (
-	// Of returns the methods of a *zktest.Server, a *zktest.Member or a
+	// Of returns the methods of a *zktest.Server, a *zktest.Member, or a
 	// *zktest.Ensemble. Anything else panics.
 	Of func(servers any) Servers
 

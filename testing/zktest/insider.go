@@ -9,13 +9,7 @@ import (
 
 func init() {
 	zkinside.Of = func(servers any) zkinside.Servers {
-		switch s := servers.(type) {
-		case *Server:
-			return inside{s}
-		case *Member:
-			return inside{s.Server}
-		}
-		return inside{servers.(*Ensemble).members[0].Server}
+		return servers.(interface{ inside() zkinside.Servers }).inside() // also of types that embed a server
 	}
 	zkinside.With = func(s zkinside.Settings) any { return Option(func(c *config) { c.Settings = s }) }
 	zkinside.HoldRequest = func(d time.Duration) any { return holdRequest(d) }
@@ -25,6 +19,9 @@ func init() {
 
 // inside has the methods for this module alone.
 type inside struct{ srv *Server }
+
+func (s *Server) inside() zkinside.Servers   { return inside{s} }
+func (e *Ensemble) inside() zkinside.Servers { return inside{e.members[0].Server} }
 
 // session is a handle with which one method works at all members.
 func (i inside) session(id int64) *Session {
