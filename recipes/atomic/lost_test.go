@@ -87,10 +87,6 @@ func TestFirstAttemptThatArrivesLate(t *testing.T) {
 						_ = w.Fake.Set("/receipts/"+receipt, second)
 					}
 				})
-<<<<<<< HEAD
-				// The write arrives before the next request, which differs with receipts.
-=======
->>>>>>> s-zkt
 				w.Fake.Inject(zktest.Rule{Optional: true, Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", After: 1, Do: arrives})
 				w.Fake.Inject(zktest.Rule{Optional: true, Session: c.SessionID(), Op: zktest.OpSetData, Path: "/receipts/*", Do: arrives})
 				now, err := n.Add(ctx, 1)
