@@ -70,13 +70,16 @@ func TestLockSurvivesReapingOfItsPath(t *testing.T) {
 			require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 			require.Equal(t, 1, zkinside.Of(w.Fake).ReapContainers())
 		}
-		// The server removes the path just after the client has found it
-		// missing, and just after the client has made it again.
-		for after := range 2 {
-			w.Fake.Inject(zktest.Rule{Optional: true, Op: zkinside.OpCreateContainer, After: after, Do: zktest.CallAfter(func(zktest.Request) {
-				w.Fake.Delete(path)
-			})})
+		// The server deletes the path again, once and twice, right after the client has
+		// created the path.
+		for times := range 2 {
+			deletes := w.Fake.Inject(zktest.Rule{
+				Op: zkinside.OpCreateContainer, Times: times + 1,
+				Do: zktest.CallAfter(func(zktest.Request) { w.Fake.Delete(path) }),
+			})
 			require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
+			require.Equal(t, times+1, deletes.Hits())
+			require.Equal(t, 1, zkinside.Of(w.Fake).ReapContainers())
 		}
 		w.NothingLeft(t, path)
 	})
