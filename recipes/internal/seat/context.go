@@ -117,7 +117,7 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// If the deadline of ctx has passed, AwaitDeadline waits until ctx has ended. It reports
+// AwaitDeadline waits until ctx has ended if the deadline of ctx has passed, and reports
 // whether the deadline has passed. Contexts derived under a lease have their own timers
 // for the deadline, which may fire first. With AwaitDeadline, a caller that learns of the
 // deadline finds that ctx has ended. A user-defined context may live on after its
