@@ -215,8 +215,9 @@ func TestCloseWakesEverything(t *testing.T) {
 		c := connect(t, srv, 9*time.Second)
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayRequest(time.Hour)})
 		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.DelayReply(time.Hour)})
-		go c.Get("/")
 		go c.Exists("/")
+		synctest.Wait() // a delayed request would delay this request of its connection
+		go c.Get("/")
 		synctest.Wait()
 		start := time.Now()
 		require.NoError(t, srv.Close())
