@@ -119,6 +119,16 @@ func (s Stage) start(name string) (*Process, error) {
 	return p, nil
 }
 
+// Wait returns when the worker has ended, or ctx has.
+func (p *Process) Wait(ctx context.Context) error {
+	select {
+	case <-p.ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // Stop asks the worker to stop, and returns when it has ended. It kills one that
 // takes too long.
 func (p *Process) Stop() {
