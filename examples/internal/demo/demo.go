@@ -66,7 +66,7 @@ func UntilInterrupt() context.Context {
 var errTimeout = errors.New("not done in time")
 
 // Run runs a story and returns the exit status. It embeds a server, unless the
-// flag -servers names an ensemble. There, the story has a chroot of its own,
+// flag -servers names an ensemble. There, the story has its own chroot,
 // which is deleted afterwards. The functions define more flags.
 func Run(ctx context.Context, name string, story Story, args []string, stdout, stderr io.Writer, more ...func(*flag.FlagSet)) int {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)

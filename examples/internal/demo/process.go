@@ -21,7 +21,7 @@ type Worker func(ctx context.Context, name string, client *framework.Client) err
 const workerCommand = "worker"
 
 // RunIfWorker runs the worker and ends the process, if Stage.Start has started
-// it. The function main calls it first. The options are those of the worker's
+// it. The function main calls it first. The options configure the worker's
 // client.
 func RunIfWorker(worker Worker, opts ...framework.Option) {
 	if len(os.Args) != 4 || os.Args[1] != workerCommand {
