@@ -30,7 +30,7 @@ func (s *service) lockOneByOne(ctx context.Context, holdsFirst func()) (err erro
 	}
 	defer func() { err = errors.Join(err, first.Release(context.WithoutCancel(ctx))) }()
 	holdsFirst()
-	// The wait ends with the first lock, too: without that lock it is in vain.
+	// The wait ends with the first lock, too: without that lock there is no reason to wait.
 	ctx, cancel := first.WithContext(ctx)
 	defer cancel()
 	second, err := locks.NewInterProcessMutex(s.client, s.order[1]).Acquire(ctx)

@@ -26,7 +26,7 @@ import (
 	"github.com/gocurator/curator/examples/internal/demo"
 )
 
-// moneyLost is an exit status. The others are those of package demo.
+// moneyLost is an exit status, next to the statuses of package demo.
 const moneyLost = 3
 
 func main() {

@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/examples/internal/demo"
 )
 
 // The README of the examples shows what the program prints. It may differ in what
 // differs from run to run.
 func TestReadmeShowsTheOutput(t *testing.T) {
-	status, out, _ := runProgram(t, t.Context(), longSession)
-	require.Equal(t, asExpected, status)
+	status, out, _ := runProgram(t, t.Context())
+	require.Equal(t, demo.AsExpected, status)
 	text, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
 	require.Equal(t, shape(out), shape(shown(t, string(text))))

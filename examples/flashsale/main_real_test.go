@@ -3,24 +3,20 @@
 package main
 
 import (
-	"os"
 	"testing"
+	"time"
 
+	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/internal/thorough"
 )
 
 // TestMain turns the test binary into a worker if the program under test has
-// started it as one.
+// started it as one. The sessions survive pauses of a busy machine.
 func TestMain(m *testing.M) {
-	if isWorker(os.Args) {
-		os.Exit(workerMain())
-	}
-	if os.Getenv("GORACE") == "" {
-		// Otherwise each worker under the race detector waits a second at its
-		// end.
-		os.Setenv("GORACE", "atexit_sleep_ms=0")
-	}
+	sessionTimeout = 8 * time.Second
+	demo.BeforeTests(work, framework.WithSessionTimeout(sessionTimeout))
 	thorough.Parallel(8)
 	leaktest.Main(m)
 }

@@ -12,12 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/internal/zkserver"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
-// program runs the program with real worker processes.
+// runProgram runs the program with real worker processes.
 func runProgram(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,30 +25,12 @@ func runProgram(t *testing.T, ctx context.Context, args ...string) (status int, 
 	return status, out.String(), errs.String()
 }
 
-// holdSale runs the program for tests that look at more than its output.
-func holdSale(t *testing.T, args ...string) flashSale {
-	t.Helper()
-	cfg, err := parse(args, t.Output())
-	require.NoError(t, err)
-	sale, err := runSale(t.Context(), cfg, t.Output())
-	require.NoError(t, err)
-	sale.print(t.Output())
-	return sale
-}
-
-// longSession is for sessions that must survive pauses of the processes.
-const longSession = "-session-timeout=30s"
-
 // longThink is for workers all of which must have read before one of them writes.
 const longThink = "8s"
 
-// deadSession is the timeout of sessions one of which ends with its process. The
-// others must survive.
-const deadSession = 8 * time.Second
-
 func TestStory(t *testing.T) {
-	status, out, errs := runProgram(t, t.Context(), longSession)
-	require.Equal(t, asExpected, status)
+	status, out, errs := runProgram(t, t.Context())
+	require.Equal(t, demo.AsExpected, status)
 	require.Empty(t, errs)
 	require.Len(t, regexp.MustCompile(`order-. .* SOLD`).FindAllString(out, -1), 1)
 	require.Equal(t, 3, strings.Count(out, "refused, 0 left"))
@@ -59,27 +40,26 @@ func TestStory(t *testing.T) {
 
 func TestUnsafe(t *testing.T) {
 	t.Parallel()
-	status, out, _ := runProgram(t, t.Context(), "-unsafe", "-think", longThink, longSession)
-	require.Equal(t, asExpected, status)
+	status, out, _ := runProgram(t, t.Context(), "-unsafe", "-think", longThink)
+	require.Equal(t, demo.AsExpected, status)
 	require.True(t, strings.HasSuffix(out, "\nOVERSOLD by 300\n"))
 }
 
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	const session = deadSession    // up to a third of it is over when the worker dies
-	const slack = 30 * time.Second // for a busy machine
-	for _, at := range []moment{beforeWrite, afterWrite} {
+	for at, answer := range map[moment]string{
+		beforeWrite: `order-1 +berlin \(process 2\) +sneaker +100 +refused, 0 left`,
+		afterWrite:  `order-1 +berlin \(process 2\) +sneaker +100 +SOLD, as found in the ledger`,
+	} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
-			sale := holdSale(t, "-crash", string(at), "-session-timeout", session.String())
-			require.True(t, sale.asExpected())
-			require.NotNil(t, sale.killed)
-			require.GreaterOrEqual(t, sale.longestWait(), session/4, "the others waited for the dead worker")
-			require.LessOrEqual(t, sale.longestWait(), session+slack)
-			for _, r := range sale.results {
-				require.Equal(t, r.Worker == sale.killed.job.Worker, r.nth == 2, r.ID)
-				require.Equal(t, at == afterWrite && r.nth == 2, r.Found, r.ID)
-			}
+			status, out, _ := runProgram(t, t.Context(), "-crash", string(at))
+			require.Equal(t, demo.AsExpected, status)
+			require.Regexp(t, answer, out)
+			require.Equal(t, 3, strings.Count(out, "refused, 0 left"))
+			longest, err := time.ParseDuration(regexp.MustCompile(`longest wait was (\S+);`).FindStringSubmatch(out)[1])
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, longest, sessionTimeout/4, "the others waited for the dead worker")
 		})
 	}
 }
@@ -87,59 +67,20 @@ func TestCrash(t *testing.T) {
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
-	client, err := framework.New(srv.Addr())
-	require.NoError(t, err)
-	defer client.Close()
 	for _, args := range [][]string{
-		{"-crash", "before-write", "-session-timeout", deadSession.String()},
-		{"-crash", "after-write", "-session-timeout", deadSession.String()},
-		{"-unsafe", "-think", longThink, longSession},
+		{"-crash", "before-write"}, {"-crash", "after-write"}, {"-unsafe", "-think", longThink},
 	} {
-		status, out, _ := runProgram(t, t.Context(), append(args, "-servers", srv.Addr()+"/")...)
-		require.Equal(t, asExpected, status)
-		root := regexp.MustCompile(`/flashsale/\w+`).FindString(out)
-		found, _, err := client.Exists(t.Context(), root)
-		require.NoError(t, err)
-		require.False(t, found, root)
-	}
-	_, out, _ := runProgram(t, t.Context(), "-keep", "-servers", srv.Addr(), longSession)
-	root := regexp.MustCompile(`/flashsale/\w+`).FindString(out)
-	found, _, err := client.Exists(t.Context(), root+"/stock/sneaker")
-	require.NoError(t, err)
-	require.True(t, found)
-}
-
-// After Ctrl-C in the middle every process has ended, and the server has no
-// session of any of them.
-func TestInterrupt(t *testing.T) {
-	cfg, err := parse([]string{"-think", "1h", longSession}, t.Output())
-	require.NoError(t, err)
-	srv, books := tcpLedger(t, cfg)
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	go func() {
-		// The first holder, three waiters and the lock itself: all workers are
-		// at work.
-		if srv.WaitChildren(ctx, books.lockPath("sneaker"), 4) == nil {
-			interrupt()
-		}
-	}()
-	s := shop{cfg: cfg, servers: srv.Addr(), root: books.root}
-	require.ErrorIs(t, s.run(ctx), context.Canceled)
-	require.Len(t, s.running, 4)
-	for p := range s.running {
-		require.NotNil(t, p.cmd.ProcessState, "ended and waited for")
+		status, _, _ := runProgram(t, t.Context(), append(args, "-servers", srv.Addr()+"/")...)
+		require.Equal(t, demo.AsExpected, status)
 	}
 }
 
-// tcpLedger returns an open ledger on a server that other processes can reach.
-func tcpLedger(t *testing.T, cfg config) (*zktest.Server, ledger) {
-	t.Helper()
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	client, err := framework.New(srv.Addr())
-	require.NoError(t, err)
-	t.Cleanup(func() { client.Close() })
-	books := ledger{client, "/flashsale/test"}
-	require.NoError(t, books.open(t.Context(), cfg.stock))
-	return srv, books
+func TestInvalidFlags(t *testing.T) {
+	for _, args := range [][]string{
+		{"-crash", "later"}, {"-unsafe", "-crash", "after-write"}, {"-crash", "after-write", "-unsafe"},
+	} {
+		status, _, errs := runProgram(t, t.Context(), args...)
+		require.Equal(t, demo.BadInput, status)
+		require.Contains(t, errs, "-crash")
+	}
 }

@@ -21,19 +21,18 @@ import (
 type market struct {
 	t   *testing.T
 	srv *zktest.Server
-	cfg config
 	ledger
 }
 
 const marketSession = 9 * time.Second
 
-// inMarket runs a test in virtual time with a stock of 10 caps.
+// inMarket runs a test in virtual time with a stock of 100 units.
 func inMarket(t *testing.T, test func(t *testing.T, m *market)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m := &market{t: t, srv: zktest.Start(t), cfg: config{stock: []article{{"cap", 10}}}}
+		m := &market{t: t, srv: zktest.Start(t)}
 		m.ledger = ledger{m.connect(), "/flashsale/test"}
-		require.NoError(t, m.open(t.Context(), m.cfg.stock))
+		require.NoError(t, m.open(t.Context(), config{}, initialStock))
 		test(t, m)
 	})
 }
@@ -50,12 +49,12 @@ func (m *market) connect() *framework.Client {
 // newSeller returns a seller with its own client.
 func (m *market) newSeller(name string) *seller {
 	return &seller{
-		ledger: ledger{m.connect(), m.root}, worker: name, think: time.Millisecond,
+		ledger: ledger{m.connect(), m.root}, process: name, think: time.Millisecond,
 		reached: func(context.Context, moment) {},
 	}
 }
 
-func caps(id string, n int) order { return order{ID: id, Article: "cap", Quantity: n} }
+func units(id string, n int) order { return order{ID: id, Quantity: n} }
 
 func (m *market) sell(s *seller, o order) answer {
 	m.t.Helper()
@@ -64,20 +63,11 @@ func (m *market) sell(s *seller, o order) answer {
 	return a
 }
 
-func (m *market) requireBooks(orders []order, answers []answer) {
+func (m *market) requireBooks(orders ...order) {
 	m.t.Helper()
-	m.cfg.orders = orders
-	var results []result
-	for _, a := range answers {
-		for _, o := range orders {
-			if o.ID == a.Order {
-				results = append(results, result{o, a, 1})
-			}
-		}
-	}
-	b, err := m.books(m.t.Context(), m.cfg.stock)
+	b, err := m.books(m.t.Context(), orders)
 	require.NoError(m.t, err)
-	for _, c := range b.audit(m.cfg, results).checks {
+	for _, c := range b.audit(orders, false).checks {
 		require.Empty(m.t, c.problems, c.rule)
 	}
 }
@@ -85,29 +75,29 @@ func (m *market) requireBooks(orders []order, answers []answer) {
 func TestSellUntilEmpty(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
 		s := m.newSeller("oslo")
-		orders := []order{caps("a", 6), caps("b", 5), caps("c", 4), caps("d", 1)}
+		orders := []order{units("a", 60), units("b", 50), units("c", 40), units("d", 10)}
 		var answers []answer
 		for _, o := range orders {
 			answers = append(answers, m.sell(s, o))
 		}
 		require.True(t, answers[0].Sold)
 		require.False(t, answers[1].Sold)
-		require.Equal(t, 4, answers[1].Left)
+		require.Equal(t, 40, answers[1].Left)
 		require.True(t, answers[2].Sold, "a smaller order may still fit")
 		require.False(t, answers[3].Sold)
-		m.requireBooks(orders, answers)
+		m.requireBooks(orders...)
 	})
 }
 
 func TestSellingAgainChangesNothing(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
-		first := m.sell(m.newSeller("oslo"), caps("a", 6))
+		first := m.sell(m.newSeller("oslo"), units("a", 60))
 		m.srv.ClearRequests()
-		again := m.sell(m.newSeller("rome"), caps("a", 6))
+		again := m.sell(m.newSeller("rome"), units("a", 60))
 		require.True(t, again.Found)
 		require.Equal(t, first.Token, again.Token)
 		require.Zero(t, m.srv.CountRequests(zktest.OpSetData))
-		m.requireBooks([]order{caps("a", 6)}, []answer{again})
+		m.requireBooks(units("a", 60))
 	})
 }
 
@@ -123,14 +113,14 @@ func TestLostLeaseWritesNothing(t *testing.T) {
 				require.Equal(t, beforeWrite, at)
 				m.srv.Session(oslo.ledger.client.SessionID()).Expire()
 				<-lease.Done()
-				fromRome = m.sell(rome, caps("b", 6))
+				fromRome = m.sell(rome, units("b", 60))
 			})
 		}
-		fromOslo := m.sell(oslo, caps("a", 6))
+		fromOslo := m.sell(oslo, units("a", 60))
 		require.True(t, fromRome.Sold)
 		require.False(t, fromOslo.Sold)
 		require.Equal(t, 1, m.srv.CountRequests(zktest.OpSetData))
-		m.requireBooks([]order{caps("a", 6), caps("b", 6)}, []answer{fromOslo, fromRome})
+		m.requireBooks(units("a", 60), units("b", 60))
 	})
 }
 
@@ -144,11 +134,11 @@ func TestUnknownOutcomeIsLookedUp(t *testing.T) {
 			time.AfterFunc(2*marketSession, m.srv.Heal)
 		})
 		m.srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.All(zktest.BlackholeReply(), outage)})
-		a := m.sell(oslo, caps("a", 6))
+		a := m.sell(oslo, units("a", 60))
 		require.True(t, a.Sold)
 		require.True(t, a.Found)
 		require.Equal(t, 1, m.srv.CountRequests(zktest.OpSetData))
-		m.requireBooks([]order{caps("a", 6)}, []answer{a})
+		m.requireBooks(units("a", 60))
 	})
 }
 
@@ -158,43 +148,41 @@ func TestResourceRefusesAnOldHolder(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
 		ctx := t.Context()
 		old := m.newSeller("oslo").ledger
-		lease, err := locks.NewInterProcessMutex(old.client, m.lockPath("cap")).Acquire(ctx)
+		lease, err := locks.NewInterProcessMutex(old.client, m.lockPath()).Acquire(ctx)
 		require.NoError(t, err)
-		before, version, err := old.account(ctx, "cap")
+		before, version, err := old.account(ctx)
 		require.NoError(t, err)
 		m.srv.Session(old.client.SessionID()).Expire()
-		fromRome := m.sell(m.newSeller("rome"), caps("b", 6))
-		late := sale{Order: "a", Article: "cap", Quantity: 6, Worker: "oslo", Token: lease.FencingToken()}
+		fromRome := m.sell(m.newSeller("rome"), units("b", 60))
+		late := sale{"a", 60, lease.FencingToken()}
 
 		err = old.record(ctx, before, version, late)
 		require.ErrorIs(t, err, zk.ErrBadVersion, "with what it read while it held the lock")
-		now, version, err := old.account(ctx, "cap")
+		now, version, err := old.account(ctx)
 		require.NoError(t, err)
 		err = old.record(ctx, now, version, late)
 		require.ErrorIs(t, err, errFenced, "with the present version")
 
 		require.Greater(t, fromRome.Token, late.Token)
-		m.requireBooks([]order{caps("b", 6)}, []answer{fromRome})
+		m.requireBooks(units("b", 60))
 		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost)
 	})
 }
 
 func TestUnsafeOversells(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
-		m.cfg.unsafe = true
 		var wg sync.WaitGroup
 		for i := range 3 {
 			s := m.newSeller("oslo")
 			wg.Go(func() {
-				a, err := s.sellUnsafe(t.Context(), caps(fmt.Sprint(i), 10))
+				a, err := s.sellUnsafe(t.Context(), units(fmt.Sprint(i), 100))
 				assert.NoError(t, err)
 				assert.True(t, a.Sold)
 			})
 		}
 		wg.Wait()
-		b, err := m.books(t.Context(), m.cfg.stock)
+		b, err := m.books(t.Context(), []order{units("0", 100), units("1", 100), units("2", 100)})
 		require.NoError(t, err)
-		a := b.audit(m.cfg, nil)
-		require.Equal(t, 20, a.oversold())
+		require.Equal(t, 200, b.audit(nil, true).oversold())
 	})
 }

@@ -2,194 +2,145 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"sync"
+	"crypto/rand"
+	"errors"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/barriers"
 )
 
-// shop is the parent of the workers. It gives them their orders, lets all of
-// them begin at once, collects the answers and replaces workers that die. The
-// goroutine of run owns its fields.
-type shop struct {
-	cfg     config
-	servers string
-	root    string
-
-	events  chan event
-	running map[*process]bool
-	begun   bool // workers need not wait any more
-	// The worker to be killed; nil if none is, or after its end.
-	victim *process
-
-	results []result
-	killed  *process // nil if no worker was killed
-
-	startProcess func(j job, nth int) error // starts a process; set by run
+// order asks for its whole quantity or nothing.
+type order struct {
+	ID       string
+	Quantity int
+	Worker   string
 }
 
-// result is an answer and its source.
-type result struct {
-	order
-	answer
-	nth int // the count of the worker's processes; 2 replaces the first
+// The article that the shop sells, its initial stock, and the orders for it.
+const (
+	article      = "sneaker"
+	initialStock = 100
+)
+
+var storyOrders = []order{
+	{"order-1", 100, "berlin"}, {"order-2", 100, "lisbon"},
+	{"order-3", 100, "oslo"}, {"order-4", 100, "vienna"},
 }
 
-// maxProcesses bounds how often a worker is replaced.
-const maxProcesses = 5
+// With -crash, the victim is killed, and a second process takes over its order.
+const victim, replacement = "berlin", "berlin (process 2)"
 
-// run returns when every order is answered, or with an error if that is
-// impossible. In either case no process is left.
-func (s *shop) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var listeners sync.WaitGroup
-	defer listeners.Wait()
-	defer cancel()
+// run runs a sale from the opening of the ledger to its audit.
+func (c *config) run(ctx context.Context, stage demo.Stage) error {
+	client, err := stage.Connect(ctx, framework.WithSessionTimeout(sessionTimeout))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	session, err := client.Session(ctx)
+	if err != nil {
+		return err
+	}
+	books := ledger{client, path.Join("/flashsale", rand.Text())}
+	printOpening(stage, *c, books.root)
+	if err := c.sell(ctx, stage, books); err != nil {
+		return err
+	}
+	b, err := books.books(ctx, storyOrders)
+	if err != nil {
+		return err
+	}
+	audit := b.audit(storyOrders, c.Unsafe)
+	printReport(stage.Out, *c, session.Timeout(), b, audit)
+	if c.Unsafe == audit.balances() {
+		return errors.New("the books are not as expected")
+	}
+	return nil
+}
 
-	s.events = make(chan event)
-	s.running = map[*process]bool{}
-	s.startProcess = func(j job, nth int) error {
-		p, err := launch(ctx, j, nth)
+// sell returns when the workers have answered all orders.
+func (c *config) sell(ctx context.Context, stage demo.Stage, books ledger) error {
+	if err := books.open(ctx, *c, initialStock); err != nil {
+		return err
+	}
+	if c.Crash != "" {
+		if _, err := books.gate().Raise(ctx); err != nil {
+			return err
+		}
+	}
+	stage.Servers += books.root // the root of the workers' clients
+	workers, stop, err := stage.Start("berlin", "lisbon", "oslo", "vienna")
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if c.Crash != "" {
+		if err := workers[victim].Wait(ctx); err != nil {
+			return err
+		}
+		next, stop, err := stage.Start(replacement)
 		if err != nil {
 			return err
 		}
-		s.running[p] = true
-		if j.Crash != "" {
-			s.victim = p
-		}
-		listeners.Go(func() {
-			p.listen(func(e event) {
-				select {
-				case s.events <- e:
-				case <-ctx.Done(): // run has returned or is about to
-				}
-			})
-		})
-		p.send(j)
-		return nil
+		defer stop()
+		maps.Copy(workers, next)
 	}
-	for i, name := range workerNames(s.cfg.orders) {
-		j := s.job(name)
-		if i == 0 {
-			j.Crash = s.cfg.crash
-		}
-		if err := s.startProcess(j, 1); err != nil {
+	for _, p := range workers {
+		if err := p.Wait(ctx); err != nil {
 			return err
 		}
 	}
-	return s.loop(ctx)
+	return nil
 }
 
-func (s *shop) job(worker string) job {
-	j := job{
-		Worker: worker, Servers: s.servers, Root: s.root,
-		Unsafe: s.cfg.unsafe, SessionTimeout: s.cfg.sessionTimeout, Think: s.cfg.think,
+// gate holds back the other workers until the victim has the lock.
+func (l ledger) gate() *barriers.Barrier {
+	return barriers.NewBarrier(l.client, path.Join(l.root, "gate"))
+}
+
+// work is a worker process, which answers the order of its worker.
+func work(ctx context.Context, name string, client *framework.Client) error {
+	books, cfg := ledger{client, "/"}, config{}
+	if _, err := books.read(ctx, "/", &cfg); err != nil {
+		return err
 	}
-	for _, o := range s.cfg.orders {
-		if o.Worker == worker {
-			j.Orders = append(j.Orders, o)
+	s := seller{ledger: books, process: name, think: cfg.Think, reached: func(context.Context, moment) {}}
+	if name != replacement {
+		// All workers begin together.
+		start := barriers.NewDoubleBarrier(client, "/start", len(storyOrders))
+		if _, err := start.Enter(ctx); err != nil {
+			return err
 		}
 	}
-	return j
-}
-
-// loop handles events until no process is left.
-func (s *shop) loop(ctx context.Context) error {
-	for len(s.running) > 0 {
-		select {
-		case e := <-s.events:
-			if err := s.handle(e); err != nil {
-				return err
+	if name == victim && cfg.Crash != "" {
+		s.reached = func(ctx context.Context, m moment) {
+			if m == cfg.Crash {
+				die(ctx, books.gate())
 			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
+	} else if err := books.gate().Wait(ctx); err != nil {
+		return err
 	}
-	return nil
+	sell := s.sell
+	if cfg.Unsafe {
+		sell = s.sellUnsafe
+	}
+	i := slices.IndexFunc(storyOrders, func(o order) bool { return strings.HasPrefix(name, o.Worker) })
+	_, err := sell(ctx, storyOrders[i])
+	return err
 }
 
-func (s *shop) handle(e event) error {
-	p := e.from
-	if e.ended {
-		delete(s.running, p)
-		return s.ended(p)
+// die opens the gate and kills this process with SIGKILL: the process cannot
+// clean up or close its session.
+func die(ctx context.Context, gate *barriers.Barrier) {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil && gate.Lower(ctx) == nil && self.Kill() == nil {
+		select {}
 	}
-	switch e.Kind {
-	case ready:
-		p.ready = true
-		s.begin(p)
-	case standing:
-		s.killVictim(p)
-	case answered:
-		if o, open := p.answered(e.Answer.Order); open {
-			s.results = append(s.results, result{o, e.Answer, p.nth})
-		}
-	case finished:
-		p.finished = true
-	case failed:
-		return fmt.Errorf("worker %s: %s", p.job.Worker, e.Error)
-	}
-	return nil
-}
-
-// begin starts a worker that is ready, or all workers if this was the last one
-// to be ready. A victim starts first and alone, so that it holds the lock that
-// the others want.
-func (s *shop) begin(p *process) {
-	switch {
-	case s.begun:
-		p.send(start{})
-	case !s.allReady():
-	case s.victim != nil:
-		s.victim.send(start{})
-	default:
-		s.beginAll()
-	}
-}
-
-func (s *shop) allReady() bool {
-	for p := range s.running {
-		if !p.ready {
-			return false
-		}
-	}
-	return true
-}
-
-// beginAll starts every worker that has not started.
-func (s *shop) beginAll() {
-	s.begun = true
-	for p := range s.running {
-		if p != s.victim {
-			p.send(start{})
-		}
-	}
-}
-
-// killVictim kills the victim, which has stopped while it holds the lock.
-func (s *shop) killVictim(p *process) {
-	s.beginAll()
-	p.kill()
-	s.killed = p
-}
-
-// ended gives the orders of a process that has ended too early to another
-// process.
-func (s *shop) ended(p *process) error {
-	if p == s.victim {
-		s.victim = nil
-		if !s.begun && s.allReady() { // the victim has not come to its moment
-			s.beginAll()
-		}
-	}
-	if code := p.cmd.ProcessState.ExitCode(); p.finished && code > 0 {
-		return fmt.Errorf("worker %s: exit status %d", p.job.Worker, code)
-	}
-	if p.finished || len(p.open) == 0 {
-		return nil
-	}
-	if p.nth == maxProcesses {
-		return fmt.Errorf("worker %s: process %d died with %d orders open", p.job.Worker, p.nth, len(p.open))
-	}
-	j := p.job
-	j.Orders, j.Crash = p.open, ""
-	return s.startProcess(j, p.nth+1)
 }

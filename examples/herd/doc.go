@@ -29,7 +29,7 @@
 //     request more, because the holder watches its own node once it has held
 //     the lock for a second.
 //
-// Each waiter is a client of its own. A real server accepts 60 connections from
+// Each waiter is a separate client. A real server accepts 60 connections from
 // one address, unless its maxClientCnxns says otherwise.
 //
 // The exit status is 0, or 1 if something failed, or 2 if the flags are

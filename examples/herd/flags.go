@@ -20,7 +20,7 @@ type config struct {
 
 const maxWaiters = 1000
 
-// Each waiter is a client of its own. ZooKeeper as it is installed takes 60
+// Each waiter is a separate client. ZooKeeper as it is installed takes 60
 // connections from one address.
 const (
 	defaultWaiters = "2,20,200"

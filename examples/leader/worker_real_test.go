@@ -118,7 +118,7 @@ func TestOneWorks(t *testing.T) {
 
 // A worker that cannot reach the servers reports that it is not healthy, and
 // stops leading when its session's time is over. It leads again by itself.
-func TestWorkerOutlastsAnOutage(t *testing.T) {
+func TestWorkerSurvivesAnOutage(t *testing.T) {
 	t.Parallel()
 	b := newTestbed(t)
 	w, _ := b.startWorker(t, "berlin", session)

@@ -47,7 +47,7 @@ func (l *DirLock) Check() error { return context.Cause(l.lease.Context()) }
 // Unlock may be called with a context that has ended.
 func (l *DirLock) Unlock(ctx context.Context) error { return l.lease.Release(ctx) }
 
-// List returns the names in a directory, without those of contenders for its lock.
+// List returns the names in a directory, without the nodes of contenders for its lock.
 func (t *Topo) List(ctx context.Context, dir string) ([]string, error) {
 	names, _, err := t.client.Children(ctx, dir)
 	return slices.DeleteFunc(names, locks.IsContender), err

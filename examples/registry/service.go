@@ -76,7 +76,7 @@ const drainTime = time.Second / 2
 // until they have heard that its node is gone, and a while longer: a directory
 // takes that for an interruption at first.
 func (s *service) leave(ctx context.Context) {
-	if err := s.self.Drain(ctx); err == nil { // in an outage, nobody would hear of it
+	if err := s.self.Drain(ctx); err == nil { // in an outage, no caller would learn of it
 		select {
 		case <-time.After(drainTime):
 		case <-ctx.Done():

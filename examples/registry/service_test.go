@@ -86,7 +86,7 @@ func reportNow(s *service) report {
 
 // An instance that drains gets no calls, as soon as the others have read that.
 // One that is killed, while another is cut off from ZooKeeper, costs no call
-// either. The one that was cut off is called all the time.
+// either. The other instances keep calling the instance that is cut off.
 func TestNoCallFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &town{srv: zktest.Start(t), handlers: map[string]http.Handler{}}

@@ -53,7 +53,7 @@ func runStory(ctx context.Context, stage demo.Stage) error {
 			return err
 		}
 	}
-	now := all.Snapshot().Of(shop) // paris may be in it still: each directory has a removal grace of its own
+	now := all.Snapshot().Of(shop) // paris may be in it still: each directory has its own removal grace
 	at := slices.IndexFunc(now, func(e *discovery.Entry) bool { return e.ID == oslo })
 	if at < 0 || now[at].Since != s.at[oslo].Since {
 		return fmt.Errorf("the node of %s is another one", oslo)
@@ -107,7 +107,7 @@ func (s *story) leave(ctx context.Context) error {
 	})
 }
 
-// cutAndKill kills paris while oslo cannot hear of that.
+// cutAndKill kills paris while oslo cannot learn of the death.
 func (s *story) cutAndKill(ctx context.Context) error {
 	before, err := s.tell(ctx, oslo, "cut")
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *story) cutAndKill(ctx context.Context) error {
 	}
 	s.processes[paris].Kill()
 	s.names = []string{oslo, rome}
-	return s.await(ctx, "oslo is cut off from ZooKeeper. paris is killed, which nobody has heard of yet.", func(all map[string]report) bool {
+	return s.await(ctx, "oslo is cut off from ZooKeeper. paris is killed, which no other process knows yet.", func(all map[string]report) bool {
 		return s.haveCalled(before, all) && all[oslo].Interrupted && all[oslo].Retried > 0 && all[rome].Retried > 0
 	})
 }

@@ -8,7 +8,7 @@
 // Meanwhile an order for that article arrives. Both requests are traced with
 // OpenTelemetry, and so are the locks, since package tracing is one option of the
 // client. Each service has its own client and its own tracer provider, as it has
-// in a process of its own. The program prints the spans of both as trees.
+// in its own process. The program prints the spans of both as trees.
 //
 // The spans also go to a collector such as Jaeger or Tempo if the usual
 // environment variables name one. The protocol is OTLP over HTTP; headers, TLS

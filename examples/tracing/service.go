@@ -67,7 +67,7 @@ func (s *service) close(ctx context.Context) error {
 	return errors.Join(s.client.Close(), s.provider.Shutdown(ctx))
 }
 
-// span does work in a span of its own. The first span of a request has no parent
+// span does work in its own span. The first span of a request has no parent
 // here. Real services use otelhttp, which also continues the caller's trace.
 func (s *service) span(
 	ctx context.Context, name string, work func(context.Context) error, opts ...trace.SpanStartOption,

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// In virtual time the trees are the same in each run, but for the ids and the
+// In virtual time the trees are the same in each run, except for the ids and the
 // names of the host and the process.
 func TestTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -150,7 +150,7 @@ func (s *span) describe(e sdktrace.Event) string {
 		return "watching " + by
 	case e.Name == semconv.EventHandedOver && by != "":
 		took := time.Duration(a.value(semconv.LockHandOff).AsFloat64() * float64(time.Second))
-		return fmt.Sprintf("handed over by %s, %s after the waiter heard of it", by, round(took))
+		return fmt.Sprintf("handed over by %s, %s after the waiter was notified", by, round(took))
 	case e.Name == semconv.EventGranted:
 		return fmt.Sprintf("granted, fencing token %d", s.attributes.number(semconv.LockToken))
 	}

@@ -38,7 +38,9 @@ type Story func(ctx context.Context, stage Stage) error
 type Stage struct {
 	Client  *framework.Client // connected before the story, and closed after it
 	Out     io.Writer         // may be written by several goroutines at a time
-	Servers string            // their connection string
+	Servers string            // the connection string of Client
+	// Embedded is true if the server runs in this process.
+	Embedded bool
 }
 
 // Connect returns another client of the story's servers. The caller closes it.
@@ -64,7 +66,7 @@ func UntilInterrupt() context.Context {
 var errTimeout = errors.New("not done in time")
 
 // Run runs a story and returns the exit status. It embeds a server, unless the
-// flag -servers names an ensemble. There, the story has a chroot of its own,
+// flag -servers names an ensemble. There, the story has its own chroot,
 // which is deleted afterwards. The functions define more flags.
 func Run(ctx context.Context, name string, story Story, args []string, stdout, stderr io.Writer, more ...func(*flag.FlagSet)) int {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
@@ -120,7 +122,7 @@ func onEmbedded(ctx context.Context, story Story, out io.Writer) error {
 		return err
 	}
 	defer srv.Close()
-	return onStage(ctx, srv.Addr(), story, out)
+	return onStage(ctx, Stage{Out: out, Servers: srv.Addr(), Embedded: true}, story)
 }
 
 // onEnsemble separates this run from all others on the same servers.
@@ -131,24 +133,25 @@ func onEnsemble(ctx context.Context, servers, name string, story Story, out io.W
 	}
 	defer client.Close()
 	root := path.Join("/examples", name, rand.Text())
-	err = onStage(ctx, strings.TrimSuffix(servers, "/")+root, story, out)
+	err = onStage(ctx, Stage{Out: out, Servers: strings.TrimSuffix(servers, "/") + root}, story)
 	// The story may have ended because ctx has.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
 	return errors.Join(err, client.Delete(ctx, root, framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK()))
 }
 
-func onStage(ctx context.Context, servers string, story Story, out io.Writer) error {
-	client, err := connect(ctx, servers)
+func onStage(ctx context.Context, stage Stage, story Story) error {
+	client, err := connect(ctx, stage.Servers)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	return story(ctx, Stage{Client: client, Out: out, Servers: servers})
+	stage.Client = client
+	return story(ctx, stage)
 }
 
 func connect(ctx context.Context, servers string, opts ...framework.Option) (*framework.Client, error) {
-	return framework.Connect(ctx, servers, append(opts, framework.WithSessionTimeout(sessionTimeout))...)
+	return framework.Connect(ctx, servers, append([]framework.Option{framework.WithSessionTimeout(sessionTimeout)}, opts...)...)
 }
 
 // sessionTimeout is how long others wait for a process that was killed. A live

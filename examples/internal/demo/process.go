@@ -21,7 +21,7 @@ type Worker func(ctx context.Context, name string, client *framework.Client) err
 const workerCommand = "worker"
 
 // RunIfWorker runs the worker and ends the process, if Stage.Start has started
-// it. The function main calls it first. The options are those of the worker's
+// it. The function main calls it first. The options configure the worker's
 // client.
 func RunIfWorker(worker Worker, opts ...framework.Option) {
 	if len(os.Args) != 4 || os.Args[1] != workerCommand {
@@ -117,6 +117,16 @@ func (s Stage) start(name string) (*Process, error) {
 		_ = p.cmd.Wait() // the worker has printed its error
 	}()
 	return p, nil
+}
+
+// Wait returns when the worker has ended, or ctx has.
+func (p *Process) Wait(ctx context.Context) error {
+	select {
+	case <-p.ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Stop asks the worker to stop, and returns when it has ended. It kills one that

@@ -2,7 +2,6 @@ package start
 
 import (
 	"context"
-	"errors"
 	"log"
 	"time"
 
@@ -20,22 +19,12 @@ func run(ctx context.Context, client *framework.Client) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if err := once(ctx, job); err != nil {
-			log.Print("no report this minute: ", err)
+		lease, err := job.TryAcquire(ctx)
+		if err != nil {
+			log.Print("no report here: ", err) // for example, another process has this minute's run
+			continue
 		}
+		log.Print("writing the report") // under lease.WithContext if it takes long
+		lease.Release(ctx)
 	}
-}
-
-// once writes the report, unless another process of the fleet has this minute's run.
-func once(ctx context.Context, job *locks.InterProcessMutex) error {
-	lease, err := job.TryAcquire(ctx)
-	if errors.Is(err, locks.ErrNotAcquired) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer lease.Release(ctx)
-	log.Print("writing the report") // under lease.WithContext if it takes long
-	return nil
 }

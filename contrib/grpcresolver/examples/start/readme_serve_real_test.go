@@ -4,6 +4,7 @@ package start
 
 import (
 	"context"
+	"errors"
 	"net"
 
 	"google.golang.org/grpc"
@@ -32,8 +33,6 @@ func run(ctx context.Context, client *framework.Client) error {
 	}
 	<-ctx.Done()
 	ctx = context.WithoutCancel(ctx)
-	if err := registration.Drain(ctx); err != nil { // callers take other instances from now on
-		return err
-	}
-	return registration.Shutdown(ctx)
+	// Drain sends callers to other instances.
+	return errors.Join(registration.Drain(ctx), registration.Shutdown(ctx))
 }
