@@ -139,7 +139,7 @@ func readConfig() (conf *krb5.Config, err error) {
 	if len(d.DefaultTGSEnctypes) == 0 {
 		d.DefaultTGSEnctypeIDs = d.PermittedEnctypeIDs
 	}
-	// Sessions of DES and RC4 have other tokens than those of RFC 4121.
+	// Sessions of DES and RC4 have other tokens than the tokens of RFC 4121.
 	d.DefaultTGSEnctypeIDs = slices.DeleteFunc(slices.Clone(d.DefaultTGSEnctypeIDs), func(etype int32) bool {
 		return etype < etypeID.AES128_CTS_HMAC_SHA1_96 || etype > etypeID.AES256_CTS_HMAC_SHA384_192
 	})
