@@ -169,7 +169,7 @@ var serverErrors = map[int32]string{
 	proto.CodeEphemeralOnLocalSession: "ephemeral node on local session",
 	proto.CodeNoWatcher:               "no such watcher",
 	proto.CodeRequestTimeout:          "request timeout",
-	proto.CodeSessionClosedNeedsSASL:  "session closed, authentication required: set framework.WithSASL or framework.WithAuth",
+	proto.CodeSessionClosedNeedsSASL:  "authentication required: set framework.WithSASL or framework.WithAuth",
 	proto.CodeQuotaExceeded:           "quota exceeded",
 	proto.CodeThrottled:               "throttled",
 }

@@ -95,7 +95,8 @@ func TestRealServerWithoutSASLIsNotUsed(t *testing.T) {
 // if these precede the ping in the handshake.
 func TestRealServerThatRequiresOtherCredentials(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t, zkserver.WithJVMFlags("-Dzookeeper.enforce.auth.enabled=true", "-Dzookeeper.enforce.auth.schemes=digest"))
+	srv := zkserver.Start(t, zkserver.WithJVMFlags(
+		"-Dzookeeper.enforce.auth.enabled=true", "-Dzookeeper.enforce.auth.schemes=digest"))
 	for range 3 {
 		c := realClient(t, srv, "", alice)
 		require.NoError(t, c.Sync(within(t, stuck), "/"))

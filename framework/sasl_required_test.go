@@ -145,7 +145,9 @@ func TestAnswerThatRequiresSASLMatchesARefusal(t *testing.T) {
 // Promise: neither Close nor the end of Connect's context waits for an exchange that does
 // not end, and no session is left on a server that answers the next request.
 func TestNothingWaitsForTheExchange(t *testing.T) {
-	for name, fault := range map[string]zktest.Action{"lost request": zktest.DropRequest(), "silence": zktest.Blackhole(), "late": zktest.DelayReply(time.Hour)} {
+	for name, fault := range map[string]zktest.Action{
+		"lost request": zktest.DropRequest(), "silence": zktest.Blackhole(), "late": zktest.DelayReply(time.Hour),
+	} {
 		for message := range 2 {
 			t.Run(name, func(t *testing.T) {
 				saslServer(t, func(t *testing.T, srv *zktest.Server) {
@@ -178,7 +180,8 @@ func TestSessionThatExpiresDuringTheExchangeIsReplaced(t *testing.T) {
 		saslServer(t, func(t *testing.T, srv *zktest.Server) {
 			c := newClient(t, srv, joe)
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-			srv.Inject(zktest.Rule{Op: zkinside.OpSASL, After: message, Do: zktest.Call(func(r zktest.Request) { srv.Session(r.Session).Expire() })})
+			expire := zktest.Call(func(r zktest.Request) { srv.Session(r.Session).Expire() })
+			srv.Inject(zktest.Rule{Op: zkinside.OpSASL, After: message, Do: expire})
 			srv.CutAll()
 			_, _, err := c.Get(t.Context(), "/e")
 			require.ErrorIs(t, err, zk.ErrNoNode)
@@ -292,8 +295,8 @@ func TestNilPointerInPlaceOfAnExchangeIsARefusal(t *testing.T) {
 func TestSASLOverTLSWithCredentials(t *testing.T) {
 	saslServer(t, func(t *testing.T, srv *zktest.Server) {
 		cert, pool := certificate(t)
-		c, err := framework.New("zk1", framework.WithSessionTimeout(sessionTimeout), framework.WithDialer(tlsDialer(srv, cert)),
-			framework.WithTLS(&tls.Config{RootCAs: pool}), joe, alice)
+		c, err := framework.New("zk1", framework.WithSessionTimeout(sessionTimeout),
+			framework.WithDialer(tlsDialer(srv, cert)), framework.WithTLS(&tls.Config{RootCAs: pool}), joe, alice)
 		require.NoError(t, err)
 		defer c.Close()
 		mustCreate(t, c, "/theirs", "", framework.WithACL(append(zk.DigestACL(zk.PermRead, "alice", "secret"),

@@ -238,7 +238,7 @@ func isAboutSession(op int32, r reply) bool {
 }
 
 // errSessionRefused ends a connection whose server does not serve the session.
-var errSessionRefused = errors.New("the server says that the session is over, or at another server, or needs authentication")
+var errSessionRefused = errors.New("the session is over, or at another server, or needs authentication")
 
 // matchReply finds the request that a reply belongs to. It returns the call if the
 // request belongs to this package.
