@@ -78,14 +78,12 @@ func TestRefusalIsTheErrorOfOneSet(t *testing.T) {
 // whose data was dropped fails, but not with the refusal of data that is not its own.
 func TestDroppedSetHasNoRefusalOfALaterSet(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
+		c, _ := w.Connect(t)
 		n := start(t, c, "/a", "old")
 		w.ready(t, n)
-		network.Refuse(true)
-		network.Cut()
-		synctest.Wait()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DelayReply(time.Second)})
 		written, dropped, refused := make(chan error, 1), make(chan error, 1), make(chan error)
-		go func() { written <- n.Set(w.Patience(t), []byte("in hand")) }() // its request waits for the connection
+		go func() { written <- n.Set(w.Patience(t), []byte("in hand")) }() // its request is at the server
 		synctest.Wait()
 		go func() { dropped <- n.Set(w.Patience(t), []byte("dropped")) }()
 		synctest.Wait()
@@ -94,7 +92,6 @@ func TestDroppedSetHasNoRefusalOfALaterSet(t *testing.T) {
 			go func() { refused <- n.Set(w.Patience(t), []byte(strings.Repeat("x", 2<<20))) }()
 		}
 		synctest.Wait()
-		network.Refuse(false)
 		for range later {
 			require.ErrorIs(t, <-refused, framework.ErrRequestTooLarge)
 		}
