@@ -12,8 +12,8 @@ import (
 // entire is a file whose reads and writes block until they are complete. A terminal or
 // a pipe may be shared with a program that makes it non-blocking for all users. Then a
 // write without room fails, perhaps in the middle of the text, and so does a read
-// without data. The methods of entire wait instead. The file is not embedded, because
-// its other methods read and write, too.
+// without data. The methods of entire wait instead. entire does not embed the file,
+// because other methods of os.File also read and write, and would not wait.
 type entire struct{ file *os.File }
 
 // inFull returns a stream whose writes are always complete.

@@ -27,9 +27,9 @@ func WithSequence(parent string, next int32) Option {
 	return func(c *config) { c.sequences = append(slices.Clip(c.sequences), sequence{parent, next}) }
 }
 
-// ZooKeeper has no request that sets the sequence number, which counts the
-// children that were ever created. But every create in the transaction log
-// holds the count after it, and a server that starts trusts its log.
+// ZooKeeper has no request that sets the sequence number, which counts the children that
+// were ever created. But each create in the transaction log contains the new count, and
+// a server that starts takes the count from its log.
 
 // Types of transactions, as in ZooKeeper's protocol.
 const (

@@ -95,8 +95,8 @@ func fileURL(path string) string {
 }
 
 // Distributions log through log4j or logback. These two configurations log to
-// the standard output, where Log reads it. They are not found through the class
-// path, because Java archives no classes if that has a directory.
+// the standard output, where Log reads it. The server gets them as system properties:
+// if the class path has a directory, Java writes no archive of classes.
 const (
 	log4jProperties = `log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender

@@ -110,8 +110,8 @@ func (op *connectOp) provesOwnerLocked(s *Server, sess *session) bool {
 }
 
 // rejectLocked tells the client that its session is over, and ends the
-// connection. Some clients look at the timeout for that, some at the session
-// id.
+// connection. In the answer, the timeout and the session id are 0: clients check one or
+// the other.
 func (op *connectOp) rejectLocked(x *exchange) []byte {
 	x.last = true
 	x.req.Err, x.req.Zxid = wire.ErrSessionExpired, x.srv.zxid

@@ -105,8 +105,8 @@ func (h *Host) healLocked() {
 
 // LoseSessions makes the clients of the host lose their sessions as in
 // production: the host is isolated until the servers have expired all sessions
-// that it has now, and then healed. Other clients take over what these have
-// held, and the clients find their sessions expired when they come back. A
+// that it has now, and then healed. Meanwhile, other clients get the locks of
+// the host's clients, which find their sessions expired when they reconnect. A
 // client that keeps ZooKeeper's rules has given up before, on its own clock;
 // see [Session.Expire] for a loss without that.
 //

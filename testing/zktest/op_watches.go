@@ -5,9 +5,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// setWatchesOp is setWatches and setWatches2: a client that has reconnected
-// sets its watches again, and hears at once of those that would have fired
-// meanwhile.
+// setWatchesOp is setWatches and setWatches2. A client that has reconnected sets its
+// watches again, and gets the events of changes that it has missed.
 type setWatchesOp struct {
 	pathless
 	seen                   int64 // the last zxid the client knows of
@@ -162,7 +161,7 @@ func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 	return 0, 0
 }
 
-// modes38 is modes for 3.8, which removes whatever is in a table.
+// modes38 is modes for ZooKeeper 3.8, which removes the watch of a table whatever its mode.
 func (o forgetWatchesOp) modes38() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:

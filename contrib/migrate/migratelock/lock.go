@@ -79,8 +79,8 @@ func (d *driver) unlockBoth(lease *locks.Lease) (err error) {
 	return d.inner.Unlock()
 }
 
-// acquire returns the kept lease. If there is none or it was lost, acquire acquires
-// another.
+// acquire returns the kept lease. If no lease was kept, or the kept lease was lost,
+// acquire returns a new lease.
 func (d *driver) acquire(kept *locks.Lease) (*locks.Lease, error) {
 	if kept != nil && kept.Context().Err() == nil {
 		return kept, nil
