@@ -80,13 +80,13 @@
 //	                                                  who of this client gets the seat next; a driver's
 //	                                                  way to an admitted node; what errors say of the queue
 //	line, laneSet             drive.go                goroutines that wait, and the lanes of the process
-//	contender                 contender.go, look.go
+//	contender                 contender.go, look.go, byevent.go
 //	                                                  a node in the queue; its way to the head; a grant
 //	                                                  by the deletion of the node ahead
 //	Seat                      seat.go, watched.go, release.go
 //	                                                  states and loss; the watch of our own nodes; the end
 //	reading                   reading.go              readers who join a seat; nil for a seat of one holder
-//	parking                   parking.go              a seat that nobody holds; nil without a watch on the queue
+//	parking                   parking.go              a seat without a hold; nil without a watch on the queue
 //	minimumHold               minimumhold.go          a lock that stays after its release; nil without the option
 //	Hold                      hold.go, leaders.go, release.go
 //	                                                  one holder's part of a seat, and what its release does
