@@ -303,7 +303,9 @@ func (e *election) delete(ctx context.Context, node framework.Created, del func(
 	if e.workHolds {
 		return err // a Selector has no Shutdown that waits for the deletion
 	}
-	e.removal.Note(err) // a Shutdown may end before the next error
+	if framework.IsConnectionError(err) {
+		e.removal.Note(err) // a Shutdown may end before the next error
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.left = append(e.left, &leftNode{node, err, time.Now().Add(3 * node.Session.Timeout())})
