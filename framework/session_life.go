@@ -183,13 +183,14 @@ func (b *sessionBackoff) after(lived time.Duration) time.Duration {
 // While there is a session to lose, superviseDeadline reads the client's clock every
 // second.
 func (s *Session) superviseDeadline() {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(suspensionPoll)
 	defer timer.Stop()
 	for {
 		left, established := s.timeLeft()
 		switch {
 		case left <= 0 && established:
 			s.end(errTimeUp)
+			return
 		case left <= 0: // no session to lose yet, but listeners are notified
 			s.neverConnected()
 			left = s.client.cfg.sessionTimeout
@@ -197,7 +198,7 @@ func (s *Session) superviseDeadline() {
 		if established {
 			left = min(left, suspensionPoll)
 		}
-		timer.Reset(max(left, 0))
+		timer.Reset(left)
 		select {
 		case <-s.ctx.Done():
 			return

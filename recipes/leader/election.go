@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/event"
@@ -210,7 +211,7 @@ func (e *election) current() *leadership {
 // oversee ends the leadership after another client has asked the leader to step down, and
 // reports work that continues after the end.
 func (e *election) oversee(under context.Context, now *leadership, returned <-chan struct{}) {
-	afterGrace(now.hold.Seat().RequestedByOthers(), under.Done(), e.cfg.grace, func() { now.hold.Lose(locks.ErrRevoked) })
+	afterGrace(under, now.hold.Seat().RequestedByOthers(), e.cfg.grace, func() { now.hold.Lose(locks.ErrRevoked) })
 	<-under.Done()
 	ended := time.Now()
 	late := time.NewTimer(overrun)
@@ -230,18 +231,14 @@ func (e *election) oversee(under context.Context, now *leadership, returned <-ch
 
 // afterGrace calls end when a leader was asked to stop and its grace is over, unless the
 // leadership ends first.
-func afterGrace(asked, over <-chan struct{}, grace time.Duration, end func()) {
+func afterGrace(leadership context.Context, asked <-chan struct{}, grace time.Duration, end func()) {
 	select {
 	case <-asked:
-	case <-over:
+	case <-leadership.Done():
 		return
 	}
-	enough := time.NewTimer(grace)
-	defer enough.Stop()
-	select {
-	case <-enough.C:
+	if pauses.Sleep(leadership, grace) == nil {
 		end()
-	case <-over:
 	}
 }
 

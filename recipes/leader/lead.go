@@ -121,7 +121,7 @@ func (l *Latch) workUntilAsked(
 	asked := lease.Revoked()
 	under, stop := context.WithCancelCause(under)
 	var overseer sync.WaitGroup
-	overseer.Go(func() { afterGrace(asked, under.Done(), l.cfg.grace, func() { stop(locks.ErrRevoked) }) })
+	overseer.Go(func() { afterGrace(under, asked, l.cfg.grace, func() { stop(locks.ErrRevoked) }) })
 	defer overseer.Wait()
 	defer stop(nil)
 	err = work(under)
