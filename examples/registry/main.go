@@ -29,17 +29,20 @@ import (
 
 // shop is an instance of the service.
 type shop struct {
-	self    *discovery.Registration
-	all     *discovery.Directory
-	picker  *discovery.Picker
-	picked  *discovery.Snapshot // the last one that the picker received
-	request func(ctx context.Context, to discovery.Instance) error
+	self   *discovery.Registration
+	all    *discovery.Directory
+	picker *discovery.Picker
+	picked *discovery.Snapshot // the last one that the picker received
+	send   request
 
 	retried, failed atomic.Int64
 }
 
+// request sends a request to an instance, by HTTP for example.
+type request func(ctx context.Context, to discovery.Instance) error
+
 // newShop registers an instance. The caller calls leave.
-func newShop(client *framework.Client, name string, request func(context.Context, discovery.Instance) error) (*shop, error) {
+func newShop(client *framework.Client, name string, send request) (*shop, error) {
 	const base = "/services"
 	codec := discovery.CuratorCodec() // Java Curator's format
 	picker, err := discovery.NewPicker(discovery.RoundRobin())
@@ -56,7 +59,7 @@ func newShop(client *framework.Client, name string, request func(context.Context
 		all.Close()
 		return nil, err
 	}
-	return &shop{self: self, all: all, picker: picker, request: request}, nil
+	return &shop{self: self, all: all, picker: picker, send: send}, nil
 }
 
 // run calls another instance every 10 milliseconds until the instance has left.
@@ -102,7 +105,7 @@ func (s *shop) call(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.request(ctx, instance)
+		err = s.send(ctx, instance)
 		picked.Done(err) // the picker leaves out an instance that fails again and again
 		if err == nil || attempt == 3 {
 			return err
@@ -149,7 +152,7 @@ type machine struct {
 // run disturbs four instances, one after the other.
 func run(ctx context.Context, srv *zktest.Server, out io.Writer) error {
 	machines := map[string]*machine{}
-	request := func(_ context.Context, to discovery.Instance) error { // stands for an HTTP request
+	send := func(_ context.Context, to discovery.Instance) error {
 		if machines[to.ID].isDown.Load() {
 			return errors.New("connection refused")
 		}
@@ -170,7 +173,7 @@ func run(ctx context.Context, srv *zktest.Server, out io.Writer) error {
 			return err
 		}
 		defer m.client.Close() // ends the instance
-		if m.shop, err = newShop(m.client, name, request); err != nil {
+		if m.shop, err = newShop(m.client, name, send); err != nil {
 			return err
 		}
 		running.Go(func() { _ = m.run(ctx) })
