@@ -1,83 +1,152 @@
-// Tracing shows the wait for a lock in a trace. Two services want the same
-// lock. The trace of the service that waits names the holder and the time, and
+// Tracing shows the wait for a lock in the OpenTelemetry traces of two services.
+// The service stock counts an article under the article's lock. Meanwhile, the
+// service orders asks for the same lock. The trace of orders names the holder and
 // has a link to the holder's trace.
 //
 //	go run ./examples/tracing
 //
-// Stock counts the units of an article on the shelf, under the article's lock.
-// Meanwhile an order for that article arrives. Both requests are traced with
-// OpenTelemetry, and so are the locks, since package tracing is one option of the
-// client. Each service has its own client and its own tracer provider, as it has
-// in its own process. The program prints the spans of both as trees.
-//
-// The spans also go to a collector such as Jaeger or Tempo if the usual
-// environment variables name one. The protocol is OTLP over HTTP; headers, TLS
-// and compression come from the environment, too:
-//
-//	OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 go run ./examples/tracing
-//
-// The exit status is 0, or 1 if something failed, or 2 for wrong arguments.
-//
-// The file service.go is the part to copy: a tracer provider, a traced client,
-// and how both end in the right order. The file shop.go has the work of the
-// services, with spans around it. It contains nothing for the tracing of locks,
-// because the context that it passes on is enough. The file tree.go prints.
+// The type service is the part to copy: a tracer provider and a traced client. The
+// methods takeStock and order contain nothing for the tracing of locks: the context
+// that they pass on is enough. The ZooKeeper server of the program is in memory.
 package main
 
 import (
 	"context"
 	"errors"
 	"io"
+	"log"
+	"os"
+	"os/signal"
 	"time"
 
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	conventions "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/tracing"
 )
 
-// How long stock counts, and when the order arrives after it has begun.
+// service is a process with a tracer provider and a traced client.
+type service struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer // of the service's own spans
+	client   *framework.Client
+}
+
+// startService connects a service to ZooKeeper. The caller closes the service.
+func startService(ctx context.Context, srv *zktest.Server, name string, spans sdktrace.SpanExporter) (*service, error) {
+	provider := sdktrace.NewTracerProvider(
+		sdktrace.WithSyncer(spans), // in production: sdktrace.WithBatcher with the exporter of your collector
+		sdktrace.WithResource(resource.NewSchemaless(conventions.ServiceName(name))))
+	// After otel.SetTracerProvider, tracing.New needs no option. The nodes of locks contain
+	// the service name, so a waiter can name the holder.
+	client, err := framework.Connect(ctx, srv.Addr(), framework.WithDialer(srv.Dialer()),
+		framework.WithServiceName(name),
+		framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider))))
+	if err != nil {
+		return nil, errors.Join(err, provider.Shutdown(context.WithoutCancel(ctx)))
+	}
+	return &service{provider, provider.Tracer(name), client}, nil
+}
+
+// close shuts the provider down last, so that it sends the spans that Close ends.
+func (s *service) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return errors.Join(s.client.Close(), s.provider.Shutdown(ctx))
+}
+
 const (
-	counting = 1500 * time.Millisecond
-	arrival  = 300 * time.Millisecond
+	article     = "/stock/sku-42"
+	articleLock = "/locks/sku-42"
 )
 
-func main() { demo.Main("tracing", runStory) }
-
-func runStory(ctx context.Context, stage demo.Stage) error {
-	if err := openShop(ctx, stage.Client); err != nil {
-		return err
-	}
-	return tell(ctx, stage.Connect, stage.Out)
+// lock returns the lock of the article. WithName sets the name in metrics, which is
+// the same for all articles.
+func (s *service) lock() *locks.InterProcessMutex {
+	return locks.NewInterProcessMutex(s.client, articleLock, locks.WithName("sku"))
 }
 
-// tell has stock count while an order arrives, and prints the traces of both.
-func tell(ctx context.Context, connect connector, out io.Writer) (err error) {
-	spans := tracetest.NewInMemoryExporter()
-	stock, err := startService(ctx, "stock", connect, spans)
-	if err != nil {
+// takeStock is a request to the service stock. It counts under the lock, because no
+// unit may leave the shelf meanwhile.
+func (s *service) takeStock(ctx context.Context) error {
+	ctx, request := s.tracer.Start(ctx, "PUT /stock", trace.WithSpanKind(trace.SpanKindServer))
+	defer request.End()
+	return s.lock().Do(ctx, func(ctx context.Context) error {
+		ctx, count := s.tracer.Start(ctx, "count")
+		defer count.End()
+		work(ctx, 1500*time.Millisecond)
+		_, err := s.client.Set(ctx, article, []byte("10"), framework.AnyVersion)
 		return err
-	}
-	orders, err := startService(ctx, "orders", connect, spans)
-	if err != nil {
-		return errors.Join(err, stock.close(ctx))
-	}
-	begun, counted := make(chan struct{}), make(chan error, 1)
-	go func() { counted <- stock.takeStock(ctx, func() { close(begun) }) }()
-	select {
-	case <-begun:
-		if err = pause(ctx, arrival); err == nil {
-			err = orders.order(ctx)
+	})
+}
+
+// order is a request to the service orders. It takes one unit under the lock.
+func (s *service) order(ctx context.Context) error {
+	ctx, request := s.tracer.Start(ctx, "POST /orders", trace.WithSpanKind(trace.SpanKindServer))
+	defer request.End()
+	payment, check := s.tracer.Start(ctx, "check payment")
+	work(payment, 80*time.Millisecond)
+	check.End()
+	return s.lock().Do(ctx, func(ctx context.Context) error {
+		ctx, reserve := s.tracer.Start(ctx, "reserve")
+		defer reserve.End()
+		_, stat, err := s.client.Get(ctx, article)
+		if err != nil {
+			return err
 		}
-		err = errors.Join(err, <-counted)
-	case err = <-counted:
-	}
-	if err := errors.Join(err, orders.close(ctx), stock.close(ctx)); err != nil {
+		work(ctx, 150*time.Millisecond)
+		_, err = s.client.Set(ctx, article, []byte("9"), stat.Version)
 		return err
-	}
-	printTraces(out, tracesOf(spans.GetSpans()))
-	return nil
+	})
 }
 
-// connector connects a client to the servers of the story.
-type connector func(ctx context.Context, opts ...framework.Option) (*framework.Client, error)
+// work takes some time.
+func work(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	srv, err := zktest.Run()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	if err := run(ctx, srv, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run has an order arrive while stock counts, and prints the traces.
+func run(ctx context.Context, srv *zktest.Server, out io.Writer) (err error) {
+	spans := tracetest.NewInMemoryExporter()
+	stock, err := startService(ctx, srv, "stock", spans)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stock.close(ctx)) }()
+	orders, err := startService(ctx, srv, "orders", spans)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, orders.close(ctx)) }()
+	if err := errors.Join(srv.Create(article, nil), srv.Create(articleLock, nil)); err != nil {
+		return err
+	}
+	counted := make(chan error, 1)
+	go func() { counted <- stock.takeStock(ctx) }()
+	work(ctx, 300*time.Millisecond)
+	err = errors.Join(orders.order(ctx), <-counted)
+	printTraces(out, spans.GetSpans())
+	return err
+}

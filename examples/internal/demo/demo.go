@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path"
@@ -102,18 +101,6 @@ func Run(ctx context.Context, name string, story Story, args []string, stdout, s
 		return Failed
 	}
 	return AsExpected
-}
-
-// Log returns the log of a story, without times.
-func Log(out io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		},
-	}))
 }
 
 func onEmbedded(ctx context.Context, story Story, out io.Writer) error {
