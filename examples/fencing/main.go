@@ -1,105 +1,167 @@
-//go:build unix
-
-// Fencing stops the holder of a lock (SIGSTOP) until its session has timed out and its
-// successor has worked. Then the stopped process goes on with its write, and the
-// database refuses it.
+// Fencing suspends the machine of a lock's holder between a read and a write. The holder's
+// session times out, and another client gets the lock and writes. Then the machine resumes,
+// and its client still trusts its lease: only the database can refuse the late write.
 //
 //	go run ./examples/fencing
 //	go run ./examples/fencing -unfenced   # the same without a fence: money is lost
 //
-// The part to copy is teller.go. The database is a file of SQLite.
-//
-// The exit status is 0 if no money was lost, 3 if some was, 1 if something failed, and
-// 2 for wrong arguments.
+// The part to copy is the method withdraw. The database is SQLite, in memory. The server is
+// a zktest.Server, which can suspend the machine of a client.
 package main
 
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
-	"path/filepath"
-	"syscall"
+	"time"
 
-	"github.com/gocurator/curator/examples/internal/demo"
+	_ "modernc.org/sqlite"
+
+	"github.com/gocurator/curator/contrib/fencesql"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
-// moneyLost is an exit status, next to the statuses of package demo.
-const moneyLost = 3
-
 func main() {
-	runIfTeller()
-	os.Exit(run(demo.UntilInterrupt(), os.Args[1:], os.Stdout, os.Stderr))
+	unfenced := flag.Bool("unfenced", false, "write without a fence")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, *unfenced); err != nil {
+		log.Fatal(err)
+	}
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var unfenced, lost bool
-	status := demo.Run(ctx, "fencing", func(ctx context.Context, stage demo.Stage) (err error) {
-		lost, err = losesMoney(ctx, stage, unfenced)
+// accounts are rows that have a balance, and the columns of fencesql.
+var accounts = fencesql.Table{Dialect: fencesql.SQLite, Name: "account", Key: "id"}
+
+// teller pays out of an account, while it holds a lock.
+type teller struct {
+	name     string
+	db       *sql.DB
+	unfenced bool
+	decide   func(balance int) error // takes its time
+}
+
+// withdraw writes the new balance. If it returns nil, the teller pays out.
+//
+// The claim raises the fencing token in the row before the balance is read. So the balance
+// is what all former holders of the lock have left, and none of them can change it later.
+func (t teller) withdraw(ctx context.Context, lease *locks.Lease, amount int) error {
+	if err := t.update(ctx, lease, "teller = ?", t.name); err != nil {
 		return err
-	}, args, stdout, stderr, func(fs *flag.FlagSet) {
-		fs.BoolVar(&unfenced, "unfenced", false, "write without a fence")
-	})
-	if status == demo.AsExpected && lost {
-		return moneyLost
 	}
-	return status
+	balance, err := read(ctx, t.db)
+	if err != nil {
+		return err
+	}
+	if balance < amount {
+		return fmt.Errorf("a balance of %d is too low", balance)
+	}
+	if err := t.decide(balance); err != nil {
+		return err
+	}
+	return t.update(ctx, lease, "balance = ?", balance-amount)
 }
 
-// opening is the balance before the story.
-const opening = 100
-
-const schema = `CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL, teller TEXT NOT NULL DEFAULT '',
-	fence_token INTEGER NOT NULL DEFAULT 0, fence_owner TEXT NOT NULL DEFAULT ''); INSERT INTO account (id, balance) VALUES (1, ?)`
-
-// losesMoney tells the story, and compares what was paid out with what is left.
-func losesMoney(ctx context.Context, stage demo.Stage, unfenced bool) (bool, error) {
-	dir, err := os.MkdirTemp("", "fencing")
-	if err != nil {
-		return false, err
+// update writes to the account. Without the fence, update only checks the lease before.
+func (t teller) update(ctx context.Context, lease *locks.Lease, set string, arg any) error {
+	if !t.unfenced {
+		return accounts.Update(ctx, t.db, lease, 1, set, arg)
 	}
-	defer os.RemoveAll(dir)
-	dsn := "file:" + filepath.Join(dir, "bank.db") + "?_pragma=busy_timeout(10000)"
-	db, err := sql.Open("sqlite", dsn)
+	if lease.Context().Err() != nil {
+		return context.Cause(lease.Context())
+	}
+	_, err := t.db.ExecContext(ctx, "UPDATE account SET "+set+" WHERE id = 1", arg)
+	return err
+}
+
+func read(ctx context.Context, db *sql.DB) (balance int, err error) {
+	err = db.QueryRowContext(ctx, "SELECT balance FROM account WHERE id = 1").Scan(&balance)
+	return balance, err
+}
+
+// run tells the story: alice's machine is suspended while she decides, and bob withdraws.
+func run(ctx context.Context, out io.Writer, unfenced bool) error {
+	srv, err := zktest.Run()
 	if err != nil {
-		return false, err
+		return err
+	}
+	defer srv.Close()
+	db, err := openBank(ctx)
+	if err != nil {
+		return err
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(ctx, schema, opening); err != nil {
-		return false, err
+	paid := 0
+	pay := func(name string, host *zktest.Host, decide func() error) error {
+		client, err := framework.Connect(ctx, srv.Addr(), framework.WithDialer(host.Dialer()))
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		lease, err := locks.NewInterProcessMutex(client, "/lock").Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		err = teller{name, db, unfenced, func(balance int) error {
+			fmt.Fprintf(out, "%s has the lock, and reads a balance of %d.\n", name, balance)
+			return decide()
+		}}.withdraw(ctx, lease, amount)
+		switch {
+		case err == nil:
+			paid += amount
+			fmt.Fprintf(out, "%s writes the new balance, and pays out.\n", name)
+		case errors.Is(err, fencesql.ErrStale):
+			fmt.Fprintf(out, "%s writes the new balance. The database refuses: the fencing token is stale.\n", name)
+			err = nil
+		}
+		host.Heal()
+		_ = lease.Release(ctx) // the lease may be lost
+		return err
 	}
-	s := &tellers{ctx: ctx, out: stage.Out, args: []string{stage.Servers, dsn, fmt.Sprint(unfenced)}}
-	paid := stopAlice(s, unfenced)
-	if err := s.wait(); err != nil {
-		return false, err
+	host := srv.NewHost()
+	err = pay("alice", host, func() error {
+		fmt.Fprintln(out, "alice's machine is suspended. Her session times out.")
+		host.Isolate()
+		if err := host.Suspend(time.Minute); err != nil {
+			return err
+		}
+		err := pay("bob", srv.NewHost(), func() error { return nil })
+		fmt.Fprintln(out, "alice's machine resumes, still without a network. Her lease has not ended yet.")
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	var balance int
-	if err := db.QueryRowContext(ctx, "SELECT balance FROM account").Scan(&balance); err != nil {
-		return false, err
+	left, err := read(ctx, db)
+	if err != nil {
+		return err
 	}
-	lost := paid + balance - opening
-	fmt.Fprintf(stage.Out, "The account had %d. %d was paid out, and %d is left: %d is lost.\n", opening, paid, balance, lost)
-	return lost != 0, nil
+	fmt.Fprintf(out, "The account had %d. %d was paid out, and %d is left: %d is lost.\n",
+		opening, paid, left, paid+left-opening)
+	return nil
 }
 
-// stopAlice stops a teller between its last look at its lease and its write, until
-// another one has the lock and has paid out. It returns what both have paid out.
-func stopAlice(s *tellers, unfenced bool) (paid int) {
-	alice := s.start("alice")
-	s.says(alice, fmt.Sprintf(hasRead, opening))
-	s.signal(alice, syscall.SIGSTOP, "is stopped (SIGSTOP). bob waits until her session times out.")
-	bob := s.start("bob")
-	s.says(bob, fmt.Sprintf(hasRead, opening))
-	s.goOn(bob)
-	s.says(bob, hasPaid)
-	s.signal(alice, syscall.SIGCONT, "goes on (SIGCONT), and knows nothing of that.")
-	s.goOn(alice)
-	if unfenced {
-		s.says(alice, hasPaid)
-		return 2 * amount
+// opening is the balance before the story. Each teller pays out the amount.
+const opening, amount = 100, 60
+
+const schema = `CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL, teller TEXT NOT NULL DEFAULT '',
+	fence_token INTEGER NOT NULL DEFAULT 0, fence_owner TEXT NOT NULL DEFAULT '');
+INSERT INTO account (id, balance) VALUES (1, ?)`
+
+func openBank(ctx context.Context) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
 	}
-	s.says(alice, refused)
-	return amount
+	db.SetMaxOpenConns(1) // each connection has its own memory
+	if _, err := db.ExecContext(ctx, schema, opening); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
