@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/retry"
 )
@@ -30,26 +29,6 @@ func ExampleClient_Namespace() {
 	// /stock/sku-42 <nil>
 	// /shop/stock/sku-42
 	// get /shop: zk: node does not exist
-}
-
-// stopwatch prints what a client does. Hooks hear of the events for which they
-// have a method.
-type stopwatch struct{}
-
-func (stopwatch) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
-	fmt.Println(end.Name, end.Path, end.Attempts, end.Err)
-}
-
-func ExampleWithHooks() {
-	client, _, done := exampletest.Connect(framework.WithHooks(stopwatch{}))
-	defer done()
-	ctx := context.Background()
-
-	client.Create(ctx, "/a", nil)
-	client.Get(ctx, "/b")
-	// Output:
-	// create /a 1 <nil>
-	// get /b 1 get /b: zk: node does not exist
 }
 
 // The list may come from anywhere; here, from a map that somebody keeps up to

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func ExampleClient() {
+func Example() {
 	srv, err := zktest.Run() // a service would name its ensemble: framework.New("zk1:2181,zk2:2181")
 	if err != nil {
 		panic(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // A worker applies a setting as soon as it changes, and works in between.
-func ExampleLatest() {
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()

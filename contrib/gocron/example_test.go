@@ -29,7 +29,7 @@ func connectExample() (client *framework.Client, done func()) {
 }
 
 // A report is written once a minute, by one process of the fleet.
-func ExampleLocker() {
+func Example() {
 	client, done := connectExample()
 	defer done()
 

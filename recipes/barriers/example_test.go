@@ -11,7 +11,7 @@ import (
 )
 
 // Three workers start together, and none of them goes on before all are done.
-func ExampleDoubleBarrier() {
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()

@@ -13,7 +13,7 @@ import (
 )
 
 // A value of a struct in a node, as JSON.
-func ExampleJSON() {
+func Example() {
 	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()

@@ -10,7 +10,7 @@ import (
 )
 
 // A service has several processes, of which one works at a time.
-func Example_service() {
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 

@@ -17,21 +17,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func ExampleInterProcessMutex() {
+// Goods are sold by one process at a time.
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 
 	stock := 100
-	take := func(ctx context.Context, token int64, units int) error {
-		if ctx.Err() != nil { // the lock is lost, or the caller's context has ended
-			return context.Cause(ctx)
-		}
-		if stock < units {
-			return errors.New("sold out")
-		}
-		stock -= units
-		return nil
-	}
 	sell := func(ctx context.Context, units int) error {
 		mutex := locks.NewInterProcessMutex(client, "/locks/sku-42")
 		lease, err := mutex.Acquire(ctx) // ctx bounds the wait, not the lease
@@ -42,7 +33,11 @@ func ExampleInterProcessMutex() {
 
 		work, done := lease.WithContext(ctx) // ends with the lease, and with ctx
 		defer done()
-		return take(work, lease.FencingToken(), units)
+		if stock < units {
+			return errors.New("sold out")
+		}
+		stock -= units             // a database would compare lease.FencingToken()
+		return context.Cause(work) // the reason if the lock was lost meanwhile
 	}
 
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

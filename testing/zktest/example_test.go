@@ -31,7 +31,7 @@ func dial(srv *zktest.Server) (conn *zk.Conn, end func()) {
 }
 
 // A program can embed a server; a test would call [zktest.Start] instead.
-func ExampleRun() {
+func Example() {
 	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)

@@ -22,7 +22,7 @@ var migrations = fstest.MapFS{
 
 // A replica migrates its database when it starts. This one's is in memory. Another
 // one's driver would be postgres.WithInstance, for example.
-func ExampleOpen() {
+func Example() {
 	ctx := context.Background()
 	client, done := connectExample()
 	defer done()
