@@ -29,8 +29,8 @@ type Int = Number[int32]
 // missing parents as containers. Changes of an ephemeral node fail with ErrEphemeral. If
 // the data have another length, every method except Store returns a *codec.DecodeError.
 //
-// Each method retries through interruptions and lost sessions until ctx ends. Its error
-// is the outcome:
+// Each method retries through interruptions, lost sessions and failures of servers until
+// ctx ends, with pauses of at most five seconds. Its error is the outcome:
 //
 //   - nil: the change was applied exactly once.
 //   - An error that matches framework.ErrOutcomeUnknown: the change was applied once, or

@@ -282,7 +282,9 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 // reply to an earlier create was lost together with its session, the error matches
 // framework.ErrOutcomeUnknown.
 //
-// Closing the client ends its persistent nodes, and deletes the ephemeral ones.
+// Closing the client ends its persistent nodes, and deletes the ephemeral ones. If the
+// servers refuse the client's credentials, the client deletes the node as soon as a server
+// accepts them.
 func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	return n.errorOf("shutdown", n.shutdown(ctx))
 }
