@@ -43,13 +43,11 @@
 // a shared value, keep their data while servers refuse the credentials, because no other
 // process depends on the copy.
 //
-// Calls that wait, such as an acquire or the entry of a barrier, return the error of a
-// failing server: the caller can decide better what to do.
+// Calls that wait, such as an acquire, return the error of a failing server.
 //
 // # How a call ends a node
 //
-// In an outage, calls behave as follows. The documentation of each call uses the same
-// words:
+// In an outage, calls behave as follows:
 //
 //   - Release of a lease, and with it Do, Lead and Run, returns nil at once. The client
 //     deletes the node in the background.

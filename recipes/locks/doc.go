@@ -42,7 +42,7 @@
 //     place. Under state.StandardPolicy, the lease ends at once.
 //   - When the session is lost, the lease's context ends with framework.ErrSessionLost
 //     before the server can delete the node. A waiter queues again in the next session.
-//   - When ctx ends, an acquire leaves the queue at once, and leaves no node behind.
+//   - When ctx ends, an acquire leaves the queue at once and leaves no node.
 //   - A release never fails for lack of a connection: the client retries in the background
 //     until the node is gone.
 //
