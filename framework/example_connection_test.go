@@ -31,8 +31,7 @@ func ExampleClient_Namespace() {
 	// get /shop: zk: node does not exist
 }
 
-// The list may come from anywhere; here, from a map that somebody keeps up to
-// date.
+// The list of servers can come from any source. This example has a map.
 func ExampleWithServers() {
 	registry := map[string][]string{"zookeeper": {"10.0.0.1", "10.0.0.2:2182"}}
 	client, _, done := exampletest.Connect(framework.WithServers(func(context.Context) ([]string, error) {
@@ -51,8 +50,8 @@ func ExampleResolveDNS() {
 	// Output: [127.0.0.1:2181 [::1]:2181] <nil>
 }
 
-// A read that decides about a write must not be of another session than the
-// write, if it is about ephemeral nodes.
+// InSession keeps a create and a later write in one session, so the write cannot hit a
+// node of a lost session.
 func ExampleClient_InSession() {
 	client, srv, done := exampletest.Connect()
 	defer done()

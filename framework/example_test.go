@@ -34,7 +34,7 @@ func Example() {
 
 	_, err = client.Set(ctx, "/stock/sku-42", []byte("99"), stat.Version)
 	fmt.Println(err)
-	_, err = client.Set(ctx, "/stock/sku-42", []byte("98"), stat.Version) // somebody else was first
+	_, err = client.Set(ctx, "/stock/sku-42", []byte("98"), stat.Version) // as if another client was first
 	fmt.Println(errors.Is(err, zk.ErrBadVersion), err)
 	// Output:
 	// <nil>

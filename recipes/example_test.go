@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/shared"
 )
 
-// A worker applies a setting as soon as it changes, and works in between.
+// A worker applies a setting as soon as the setting changes, and works in between.
 func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -51,7 +51,7 @@ func Example() {
 	// Output: a report
 }
 
-// All jobs of the fleet run in one process, for as long as that leads.
+// All jobs of the fleet run in one process, as long as the process leads.
 func ExampleElector() {
 	client, done := connectExample()
 	defer done()

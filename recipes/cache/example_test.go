@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// A service reads what it has just registered, from memory, and hears of others.
+// A service registers an instance, and then reads it from memory.
 func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()

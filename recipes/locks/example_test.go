@@ -144,8 +144,8 @@ func ExampleIsContender() {
 	// <nil>
 }
 
-// Python processes that use kazoo's Lock keep running, while Go processes take their
-// place one by one.
+// Python processes that use kazoo's Lock keep running while Go processes replace them one
+// by one.
 func ExampleWithKazooNames() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -163,8 +163,7 @@ func ExampleWithKazooNames() {
 	// <nil>
 }
 
-// A writer can go on as a reader. It lets other readers in, but no other
-// writer.
+// A writer becomes a reader. Other readers get the lock then, but no other writer.
 func ExampleInterProcessReadWriteLock() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -188,8 +187,8 @@ func ExampleInterProcessReadWriteLock() {
 	// true <nil>
 }
 
-// The semaphore allows at most two payments at a time, in all processes
-// together, until somebody raises the limit.
+// The semaphore allows two payments at a time, in all processes together, until a process
+// raises the limit.
 func ExampleInterProcessSemaphore() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -213,8 +212,8 @@ func ExampleInterProcessSemaphore() {
 	// <nil> <nil>
 }
 
-// A process follows the limit of a semaphore as a shared.Count. It raises the
-// limit, and an acquire that waits goes on.
+// A process follows the limit of a semaphore as a shared.Count. When the process raises
+// the limit, a waiting acquire gets its lease.
 func ExampleSharedLimit() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -248,8 +247,7 @@ func ExampleSharedLimit() {
 	// <nil> <nil>
 }
 
-// A job that takes no time runs once in the fleet, although the clocks of the
-// processes differ.
+// A short job runs once in the fleet, even if the clocks of the processes differ.
 func ExampleReleasePolicy_minimumHold() {
 	client, srv, done := exampletest.Connect()
 	defer done()
@@ -282,8 +280,8 @@ func ExampleReleasePolicy_minimumHold() {
 	// one, again, is refused: true
 }
 
-// A worker takes the same lock again and again. As long as no other client wants it,
-// only the first time costs requests.
+// A worker takes the same lock repeatedly. As long as no other client wants the lock, only
+// the first acquire costs requests.
 func ExampleReleasePolicy_idle() {
 	client, srv, done := exampletest.Connect()
 	defer done()

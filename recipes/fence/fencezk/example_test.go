@@ -47,8 +47,8 @@ func Example() {
 	// 9 <nil>
 }
 
-// Two instances of a service have one store. A token that one of them has admitted is the
-// least that the other admits.
+// Two instances of a service share a store. After one instance has admitted a token, the
+// other refuses smaller tokens.
 func ExampleNewStore() {
 	one, srv, done := exampletest.Connect()
 	defer done()
