@@ -75,14 +75,14 @@ type lockID struct {
 	layout string
 }
 
-// pauseOfGraph is the time between the two looks of WaitGraph.
+// pauseOfGraph is the time between the two reads of WaitGraph.
 const pauseOfGraph = time.Second
 
 // WaitGraph returns who waits for whom at and below some paths, and the deadlocks among
-// them. It looks twice. The first look finds the waits. After a second, the second look
-// re-reads the locks of possible deadlocks, and keeps the waits that have not changed:
-// there was a moment between the looks at which all processes of a Deadlock held and
-// waited. If deadlocks share a process, WaitGraph returns only one of these deadlocks.
+// them. WaitGraph first finds the waits. A second later, it re-reads the locks of possible
+// deadlocks, and keeps the waits that have not changed. So at one moment, all processes of
+// a Deadlock held and waited. If deadlocks share a process, WaitGraph returns only one of
+// these deadlocks.
 //
 // A process is a session, or all sessions whose nodes name the same process. WaitGraph
 // treats a process as one thread of work; the Doubts of a Deadlock say what the nodes

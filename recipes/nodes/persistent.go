@@ -176,8 +176,7 @@ func (n *PersistentNode) startAfter(before *PersistentNode) error {
 // keeps the data of eight such Sets.
 //
 // Set waits for one request. Afterwards the client re-reads the node in the background,
-// because the write has triggered the watch for other clients' changes. The documentation
-// of package shared explains why this request cannot be saved.
+// because the write has triggered the watch for other clients' changes.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return n.errorOf("set", n.set(ctx, data))
 }
