@@ -45,7 +45,7 @@
 //
 // The library protects first and reports afterwards: the context of a lease ends, the
 // deletion of its node is sent, a guard kills its process, and then hooks are called.
-// Package clienttrace says by which goroutine.
+// Package clienttrace says which goroutine calls a hook.
 //
 // The function passed to Do, Lead or Run is work, not a callback: if it panics or ends
 // its goroutine, the lock is released. If a program recovers from the panic of a hook, as

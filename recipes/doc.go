@@ -38,12 +38,11 @@
 // Nodes, candidacies, caches and shared values run in the background. They continue after
 // a lost connection, a lost reply and a lost session. They retry after failures of servers,
 // with pauses of up to half a minute, and log each kind of failure. They end if a server
-// refuses a request for lack of rights, if all servers refuse the client's credentials
-// (zk.ErrAuthFailed), and if the client is closed. Copies, such as a cache, a directory or
-// a shared value, keep their data while servers refuse the credentials, because no other
-// process depends on the copy.
+// refuses a request, if all servers refuse the client's credentials (zk.ErrAuthFailed), and
+// if the client is closed. A cache and a directory survive refusals, and a shared value
+// survives refused credentials, because no other process depends on the copy.
 //
-// Calls that wait, such as an acquire, return the error of a failing server.
+// Calls that wait return the error of a failing server, except calls of package atomic.
 //
 // # How a call ends a node
 //
