@@ -10,7 +10,13 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// CreateOption configures a Create, or a CreateOp of a transaction.
+// CreateOption configures a Create, or a CreateOp of a transaction. The options by purpose:
+//
+//   - Which node: [WithMode], [WithTTL], [WithACL].
+//   - Missing parents: [WithParents], [WithPersistentParents], [WithParentACL].
+//   - An existing node, and lost replies: [WithProtection], [WithOverwrite],
+//     [WithIdempotence].
+//   - What to return: [WithSiblings].
 type CreateOption func(*createConfig)
 
 // createConfig has the options of a create.

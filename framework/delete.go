@@ -12,7 +12,8 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// DeleteOption configures a Delete.
+// DeleteOption configures a Delete: what to delete ([WithChildren]), and what counts as
+// success or continues after a failure ([WithMissingOK], [WithGuarantee]).
 type DeleteOption func(*deleteConfig)
 
 type deleteConfig struct {

@@ -44,16 +44,8 @@
 // Close waits for the goroutines that call hooks.
 //
 // The library protects first and reports afterwards: the context of a lease ends, the
-// deletion of its node is sent, a guard kills its process. Then the event is emitted:
-//
-//   - The goroutine of an operation or acquire calls the hooks about it: the start and
-//     the end of an operation, each step of an acquire up to the start of the hold, and
-//     the end of the hold by its release.
-//   - One goroutine of the client, the emitter, makes all other calls, one after the
-//     other and in the order of the events: connection states, revocations and losses of
-//     holds, changes of persistent nodes, caches and directories, and the log lines of
-//     background work. While a call blocks, later calls wait for it in memory.
-//     [Client.Close] waits for the emitter for at most a second.
+// deletion of its node is sent, a guard kills its process, and then hooks are called.
+// Package clienttrace says which goroutine calls a hook.
 //
 // The function passed to Do, Lead or Run is work, not a callback: if it panics or ends
 // its goroutine, the lock is released. If a program recovers from the panic of a hook, as

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A service connects when it starts. If it cannot, it says why.
+// A service connects when it starts. The error of a failed Connect has the reason.
 func ExampleConnect() {
 	srv, err := zktest.Run()
 	if err != nil {

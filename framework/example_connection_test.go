@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/retry"
 )
@@ -32,28 +31,7 @@ func ExampleClient_Namespace() {
 	// get /shop: zk: node does not exist
 }
 
-// stopwatch prints what a client does. Hooks hear of the events for which they
-// have a method.
-type stopwatch struct{}
-
-func (stopwatch) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
-	fmt.Println(end.Name, end.Path, end.Attempts, end.Err)
-}
-
-func ExampleWithHooks() {
-	client, _, done := exampletest.Connect(framework.WithHooks(stopwatch{}))
-	defer done()
-	ctx := context.Background()
-
-	client.Create(ctx, "/a", nil)
-	client.Get(ctx, "/b")
-	// Output:
-	// create /a 1 <nil>
-	// get /b 1 get /b: zk: node does not exist
-}
-
-// The list may come from anywhere; here, from a map that somebody keeps up to
-// date.
+// The list of servers can come from any source. This example has a map.
 func ExampleWithServers() {
 	registry := map[string][]string{"zookeeper": {"10.0.0.1", "10.0.0.2:2182"}}
 	client, _, done := exampletest.Connect(framework.WithServers(func(context.Context) ([]string, error) {
@@ -72,8 +50,8 @@ func ExampleResolveDNS() {
 	// Output: [127.0.0.1:2181 [::1]:2181] <nil>
 }
 
-// A read that decides about a write must not be of another session than the
-// write, if it is about ephemeral nodes.
+// InSession keeps a create and a later write in one session, so the write cannot hit a
+// node of a lost session.
 func ExampleClient_InSession() {
 	client, srv, done := exampletest.Connect()
 	defer done()

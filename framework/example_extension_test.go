@@ -11,7 +11,7 @@ import (
 )
 
 // keepNode is a small recipe: it keeps an ephemeral node for as long as the
-// client is open, and creates it anew in each session.
+// client is open, and re-creates the node in each session.
 func keepNode(client *framework.Client, path string) {
 	ext := framework.Extend(client)
 	always := func(error) bool { return true }

@@ -33,8 +33,7 @@ func ExampleClient_Delete_withChildren() {
 	// <nil>
 }
 
-// A service that is registered for as long as it runs, whatever becomes of its
-// sessions.
+// A service stays registered as long as it runs, through lost sessions.
 func ExampleSession() {
 	client, srv, done := exampletest.Connect(framework.WithSessionTimeout(time.Second))
 	defer done()

@@ -11,8 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/exampletest"
 )
 
-// Everything that this client creates is only for clients that know its
-// password.
+// Only clients with the password can use the nodes that this client creates.
 func ExampleWithACLProvider() {
 	client, srv, done := exampletest.Connect(
 		framework.WithAuth("digest", []byte("shop:secret")),

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func ExampleClient() {
+func Example() {
 	srv, err := zktest.Run() // a service would name its ensemble: framework.New("zk1:2181,zk2:2181")
 	if err != nil {
 		panic(err)
@@ -34,7 +34,7 @@ func ExampleClient() {
 
 	_, err = client.Set(ctx, "/stock/sku-42", []byte("99"), stat.Version)
 	fmt.Println(err)
-	_, err = client.Set(ctx, "/stock/sku-42", []byte("98"), stat.Version) // somebody else was first
+	_, err = client.Set(ctx, "/stock/sku-42", []byte("98"), stat.Version) // as if another client was first
 	fmt.Println(errors.Is(err, zk.ErrBadVersion), err)
 	// Output:
 	// <nil>

@@ -10,8 +10,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A sale that takes one piece of the stock and notes the order, or does
-// neither.
+// A sale takes one piece of the stock and writes the order, or does neither.
 func ExampleClient_Transaction() {
 	srv, err := zktest.Run()
 	if err != nil {
@@ -67,7 +66,7 @@ func ExampleTxnOp_In() {
 	// 42 <nil>
 }
 
-// A job's state is written, whether it has one or not, together with the log of it.
+// A transaction creates or overwrites a job's state, and adds a line to its log.
 func ExampleCreateOp_overwrite() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/internal/exampletest"
 )
 
-// The loop reads what is there when it is told to look, and then what changes.
+// The loop reads the whole folder at a Reset, and then each node that changes.
 func ExampleClient_Watch() {
 	client, srv, done := exampletest.Connect()
 	defer done()

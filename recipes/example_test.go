@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/recipes/shared"
 )
 
-// A worker applies a setting as soon as it changes, and works in between.
-func ExampleLatest() {
+// A worker applies a setting as soon as the setting changes, and works in between.
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()

@@ -9,7 +9,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-func ExampleDo() {
+func Example() {
 	errBusy := errors.New("busy")
 	isBusy := func(err error) bool { return errors.Is(err, errBusy) }
 

@@ -24,7 +24,7 @@ func ExampleErrorPolicy_IsError() {
 
 // A client goes through these states when its connection breaks, and when its
 // session ends.
-func ExampleState() {
+func Example() {
 	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -49,64 +49,25 @@
 // begins when this process learns of the change: how long the server takes to send the
 // notification cannot be measured without a common clock.
 //
-// # Limits
+// # Nodes and services
 //
-//   - Samplers that decide at the start of a span do not see these links, which are added
-//     later. A link may lead to a span that was not sampled.
-//   - With this hook, a waiter sends one more request to read the holder's node, unless
-//     the holder is its predecessor. The request is sent whether the trace is sampled or
-//     not.
-//   - The holder on a span is the last holder that the waiter saw. A waiter is not woken
-//     when the lock passes between two contenders ahead of it.
-//   - The holder is "unknown" if its node has other data: written by Java, or with
-//     locks.WithNodeData, leader.WithID or locks.WithoutIdentity.
-//   - At a semaphore, an acquire that waits for its turn shows the contender whose turn it
-//     is as the holder. An acquire that waits for leases shows the first contender that
-//     has a lease.
-//   - After a hand-over within a process (locks.WithReleasePolicy), and after an
-//     interruption that a Latch survived with its node, links from other processes lead to
-//     the acquire that created the node, even if the lock is idle now.
+// A persistent node, such as a group member's or a service instance's, has a chain of
+// spans from NewPersistentNode to its end. A register span lasts as long as the node is
+// missing, and reports conflicts with nodes of other clients. Its child, a registration
+// span, lasts until the node is lost or closed, and has the drains of an instance as
+// events. The next register span has a link to the lost registration. Caches, values and
+// barriers have no spans, except of their operations; see [WithOperations].
 //
-// # Cost
+// # Metrics
 //
-// In a measurement of November 2026, with spans, metrics and a batching exporter, an
-// uncontended acquire and release took 4 to 5 % longer at an ensemble of three servers,
-// and 6 to 8 % longer at a single server, with everything on one machine. OpenTelemetry
-// itself accounts for about two thirds of the added time, for two spans and four
-// measurements. If the trace is not sampled, about half of the added time remains.
+// Metrics measure acquires, holds, hand-overs and waits at barriers. They count losses,
+// registrations, conflicts, ejected instances, changes of shared values, and the writes of
+// package atomic by outcome. They show how far caches are behind, and how many instances
+// directories have. [TELEMETRY.md] lists every metric, attribute and event. Durations are
+// in seconds. No metric has an attribute with many distinct values, such as a path, a node
+// or a session.
 //
-// # Nodes and caches
-//
-// A persistent node, such as a group member's, has a chain of spans from
-// NewPersistentNode to its end. A register span lasts as long as the node is missing, and
-// reports conflicts with nodes of other clients. Its child, a registration span, lasts
-// until the node is lost or closed. The next register span has a link to the lost
-// registration.
-//
-// Metrics count registrations, conflicts, losses by their cause, and the nodes that are
-// missing now. They show how far caches are behind, and how often caches had to re-read
-// everything. Caches have no spans, because no call waits for them.
-//
-// # Services
-//
-// The node of a service instance has the spans of a persistent node. The start and the
-// end of a drain are events of the registration span. Metrics count drains, changes of
-// directories, and instances that pickers have ejected. They show how many instances
-// directories have, how many nodes are malformed, and how many directories may be
-// outdated.
-//
-// # Values and barriers
-//
-// Metrics count the writes of atomic numbers and values by their outcome, for example a
-// conflict with another writer or an unknown outcome. They show how often shared values
-// change, how often they were re-read after an interruption, and how often the data was
-// of another kind. They measure waits at barriers. Operations have spans; see
-// [WithOperations].
-//
-// # Names and guarantees
-//
-// [TELEMETRY.md] lists every metric, attribute and event. Durations are in seconds. No
-// metric has an attribute with many distinct values, such as a path, a node or a session.
+// [New] has the limits and the cost.
 //
 // [TELEMETRY.md]: https://github.com/gocurator/curator/blob/main/tracing/TELEMETRY.md
 package tracing

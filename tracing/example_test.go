@@ -14,9 +14,8 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// The lock of a request has spans in the request's trace: one for the wait, and
-// one for the time that it is held. A service exports its spans to a collector;
-// this one keeps them.
+// The lock of a request has two spans in the request's trace: a span for the wait, and a
+// span for the hold. A service exports spans to a collector; this example keeps them.
 func Example() {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
@@ -28,7 +27,7 @@ func Example() {
 	mutex := locks.NewInterProcessMutex(client, "/locks/sku-42", locks.WithName("sku"))
 	err := mutex.Do(ctx, func(context.Context) error { return nil })
 	request.End()
-	done() // closes the client: its tracer has been told of everything then
+	done() // closes the client, which first calls its hooks
 	fmt.Println(err)
 
 	for _, span := range spans.GetSpans() {
@@ -49,9 +48,8 @@ func Example() {
 	// <nil>
 }
 
-// The span of an acquire leads to whoever is ahead: it has the holder's name, and
-// a link to the span of the holder's acquire, which is in another trace and
-// may be in another process.
+// The span of an acquire has the holder's name, and a link to the span of the holder's
+// acquire, which may be in another process.
 func ExampleNew() {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 )
 
-// Option configures the hook of [New]. If an option is nil or has an invalid value,
-// framework.New returns an error.
+// Option configures the hook of [New]. The package comment groups the options by purpose.
+// If an option is nil or has an invalid value, framework.New returns an error.
 type Option func(*config)
 
 type config struct {

@@ -73,6 +73,32 @@ var (
 // New itself does not return an error, so that it can be called within framework.New. An
 // invalid option is left out, and framework.New returns its error, a
 // *framework.ConfigError.
+//
+// # Limits
+//
+//   - Samplers that decide at the start of a span do not see its links to other processes,
+//     which are added later. A link may lead to a span that was not sampled.
+//   - With this hook, a waiter sends one more request to read the holder's node, unless
+//     the holder is its predecessor. The request is sent whether the trace is sampled or
+//     not.
+//   - The holder on a span is the last holder that the waiter saw. A waiter is not woken
+//     when the lock passes between two contenders ahead of it.
+//   - The holder is "unknown" if its node has other data: written by Java, or with
+//     locks.WithNodeData, leader.WithID or locks.WithoutIdentity.
+//   - At a semaphore, an acquire that waits for its turn shows the contender whose turn it
+//     is as the holder. An acquire that waits for leases shows the first contender that
+//     has a lease.
+//   - After a hand-over within a process (locks.WithReleasePolicy), and after an
+//     interruption that a Latch survived with its node, links from other processes lead to
+//     the acquire that created the node, even if the lock is idle now.
+//
+// # Cost
+//
+// In a measurement of November 2026, with spans, metrics and a batching exporter, an
+// uncontended acquire and release took 4 to 5 % longer at an ensemble of three servers,
+// and 6 to 8 % longer at a single server, with everything on one machine. OpenTelemetry
+// itself accounts for about two thirds of the added time, for two spans and four
+// measurements. If the trace is not sampled, about half of the added time remains.
 func New(opts ...Option) clienttrace.Hook {
 	cfg := newConfig(opts)
 	t := &tracer{

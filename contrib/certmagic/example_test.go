@@ -13,7 +13,7 @@ import (
 )
 
 // A process is stopped while it holds a lock, and its session ends. Another process
-// stores a newer certificate. What the first stores then is refused.
+// stores a newer certificate. A later Store of the first process is refused.
 func ExampleStorage() {
 	srv, err := zktest.Run()
 	if err != nil {

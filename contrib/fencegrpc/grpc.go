@@ -1,6 +1,6 @@
 // Package fencegrpc makes gRPC services refuse calls from a process that has lost its
-// lock without noticing. Package fencehttp does the same for HTTP; its section "What is
-// not fenced" applies here, too.
+// lock without noticing. Package fencehttp does the same for HTTP. The documentation of
+// [fence.Incoming] says what is not fenced.
 //
 // The client's calls carry the fencing token of the lease in their context:
 //

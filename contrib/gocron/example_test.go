@@ -29,7 +29,7 @@ func connectExample() (client *framework.Client, done func()) {
 }
 
 // A report is written once a minute, by one process of the fleet.
-func ExampleLocker() {
+func Example() {
 	client, done := connectExample()
 	defer done()
 
@@ -51,7 +51,7 @@ func ExampleLocker() {
 	// Output: a report
 }
 
-// All jobs of the fleet run in one process, for as long as that leads.
+// All jobs of the fleet run in one process, as long as the process leads.
 func ExampleElector() {
 	client, done := connectExample()
 	defer done()

@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"testing"
-	"testing/synctest"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
 	"github.com/gocurator/curator/contrib/grpcresolver"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/testing/curatortest"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A program closes the channel before the client.
@@ -50,13 +45,4 @@ func registerOrders(client *framework.Client) error {
 		return err
 	}
 	return errors.Join(r.Drain(context.Background()), r.Shutdown(context.Background()))
-}
-
-// Its node is there, and has gone.
-func TestRegistrationOfTheReadme(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		require.NoError(t, registerOrders(curatortest.Connect(t, srv)))
-		require.Empty(t, srv.Children("/services/orders"))
-	})
 }

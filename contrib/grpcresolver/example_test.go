@@ -9,7 +9,7 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// A balancer of the user's looks at what the registry says of an endpoint.
+// A custom balancer reads the registry's entry for an endpoint.
 func ExampleInstanceOf() {
 	choose := func(s balancer.ClientConnState) (canaries []resolver.Endpoint) {
 		for _, e := range s.ResolverState.Endpoints {
@@ -22,7 +22,7 @@ func ExampleInstanceOf() {
 	_ = choose
 }
 
-// Two ensembles, and a registry of Spring's alone.
+// Targets name one of two ensembles. The registry has only Spring's format.
 func ExampleNewBuilder() {
 	build := func(here, prod *framework.Client) *grpcresolver.Builder {
 		return grpcresolver.NewBuilder(here, // zookeeper:///services/orders

@@ -7,7 +7,8 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// Option configures a Builder.
+// Option configures a Builder: what the parts of a target mean ([WithClient], [WithCodec]),
+// and how channels behave ([WithDirectoryOptions], [WithServiceConfig]).
 type Option func(*Builder)
 
 // WithClient registers a client under a name, which targets use as their host part:

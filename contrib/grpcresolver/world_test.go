@@ -153,3 +153,11 @@ func outlastGrace() {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
 }
+
+func TestRegistrationOfTheReadmeLeavesNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		client, _ := w.Connect(t)
+		require.NoError(t, registerOrders(client))
+		require.Empty(t, w.Fake.Children("/services/orders"))
+	})
+}

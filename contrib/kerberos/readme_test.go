@@ -39,5 +39,5 @@ func main() {
 	}
 }
 
-// The compiler checks README's program, and no test runs it.
-var _ = main
+// The program needs a KDC.
+func Example() { main() }

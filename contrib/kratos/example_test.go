@@ -22,7 +22,7 @@ func Example() {
 		panic(err)
 	}
 	defer watcher.Stop()
-	watcher.Next() // nobody yet
+	watcher.Next() // an empty list
 
 	orders := &registry.ServiceInstance{ID: "a", Name: "orders", Endpoints: []string{"http://10.0.0.7:8000"}}
 	if err := r.Register(ctx, orders); err != nil {

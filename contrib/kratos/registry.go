@@ -31,7 +31,8 @@ var (
 	_ registry.Discovery = (*Registry)(nil)
 )
 
-// Option configures a Registry.
+// Option configures a Registry: its path ([WithRootPath]), its registrations
+// ([WithRegistrationOptions]) and its directories ([WithDirectoryOptions]).
 type Option func(*Registry)
 
 // WithRootPath sets the path below which the services are. The default is

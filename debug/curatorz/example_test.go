@@ -37,8 +37,8 @@ func Example() {
 	// Output: orders holds nothing
 }
 
-// The text is for people, such as in the log of a test that fails. It is full of
-// times, so that only the locks are shown here.
+// The text is for people, for example in the log of a failed test. The example prints
+// only the locks, because all other lines have times.
 func ExamplePage_WriteText() {
 	page := curatorz.New()
 	client, _, done := exampletest.Connect(framework.WithServiceName("orders"), framework.WithHooks(page))

@@ -5,6 +5,17 @@
 //
 // Pass a [Hook] to framework.WithHooks. A Hook turns the events into spans, metrics or
 // log lines.
+//
+// # Who calls a hook
+//
+//   - The goroutine of an operation or acquire calls the hooks about it: the start and
+//     the end of an operation, each step of an acquire up to the start of the hold, and
+//     the end of the hold by its release.
+//   - One goroutine of the client, the emitter, makes all other calls, one after the
+//     other and in the order of the events: connection states, revocations and losses of
+//     holds, changes of persistent nodes, caches and directories, and the log lines of
+//     background work. While a call blocks, later calls wait for it in memory.
+//     framework.Client.Close waits for the emitter for at most a second.
 package clienttrace
 
 import (

@@ -1,8 +1,11 @@
 package doccheck
 
 import (
+	"bytes"
 	"cmp"
+	"go/doc/comment"
 	"maps"
+	"path"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -27,6 +30,26 @@ func TestPackagesExportNoMoreNamesThanTheyMay(t *testing.T) {
 	}
 	t.Logf("%5d  in all", sum)
 	require.LessOrEqual(t, sum, mostExported, "unexport what no user's program needs")
+}
+
+// A newcomer sees two screens of text and the example of the usual case.
+func TestPackagesBeginWithAShortCommentAndAnExample(t *testing.T) {
+	for folder := range code(t).Exported() {
+		var text string
+		var names []string
+		for _, f := range code(t).files {
+			switch {
+			case path.Dir(f.name) != folder:
+			case f.isTest():
+				names = append(names, topLevel(f.File)...)
+			default:
+				text += f.Doc.Text()
+			}
+		}
+		shown := new(comment.Printer).Text(new(comment.Parser).Parse(text)) // as go doc prints it
+		require.LessOrEqual(t, bytes.Count(shown, []byte("\n")), 80, "move text of package %s to its types", folder)
+		require.Contains(t, names, "Example", "package %s", folder)
+	}
 }
 
 func TestExported(t *testing.T) {

@@ -34,61 +34,14 @@
 // situation, Java Curator mistakes its own write for another client's, and counts twice.
 //
 // The node alone often does not show the outcome: if two clients both replace 5 by 6,
-// their bytes are equal. Receipts show it; see [WithReceipts]. With receipts, an outcome
+// their bytes are equal. [WithReceipts], the only [Option], shows it: then an outcome
 // stays unknown only if the session is lost at the same moment. A receipt costs no extra
-// request, but one ephemeral node for each object and the permission to create it, so
-// receipts are an option. Without receipts, if a write was applied and its reply was
-// lost, the outcome is unknown.
-//
-// # How new a read is
-//
-// All clients see the writes in one order, whatever server they are connected to.
-// A Load, a CompareAndSwap that is refused, and an Update whose function fails
-// see every change that was complete before the call, with two exceptions, at
-// the leader of the ensemble:
-//
-//   - The leader may be some milliseconds behind what its followers have
-//     acknowledged.
-//   - The leader may be partitioned from its followers. It then serves its clients for
-//     up to the ensemble's syncLimit times tickTime, and one tick more, while other
-//     clients write at the new leader. The clients of the old leader read the state
-//     before the partition, so they may see an old number, and a CompareAndSwap of the
-//     new number fails. They write nothing in that time.
-//
-// After [framework.Client.SyncQuorum], which costs as much as a write, neither exception
-// applies to a Load.
-// [framework.WithStrictContact] ends the session of a client that is cut off
-// within its timeout, and with it the second exception, but not the first.
+// request, but one ephemeral node for each object and the permission to create it.
 //
 // # Many writers
 //
-// Concurrent Adds through one object are combined into one write, and each caller gets
-// its own sum: 64 goroutines cost the server no more than one. Every other change is one
-// write, and the goroutines of one object take turns. So keep one object for each path.
-// Loads do not wait for writes. No goroutine waits for the function of an Update, so an
-// Update with a slow function may starve while other goroutines change the object
-// continuously.
-//
-// Processes that write continuously take turns of up to eight writes. During its turn, a
-// process completes one write in each round trip. Then the process rests until the other
-// processes have had most of their turns. With eight processes, an Add costs about 1.5
-// requests, most Adds take one round trip, and one Add in a hundred takes more than 80
-// round trips. With more processes, slow Adds take proportionally longer.
-//
-// The process whose write arrives first gets the next turn. So a process with twice the
-// latency of the others may starve. In that case, Curator's DistributedAtomicLong can
-// continue under a lock (PromotedToLock). To do so here, hold a mutex of package locks
-// during Add.
-//
-// # Coming from Curator
-//
-//   - Add is increment, decrement, add and subtract. Store is trySet and forceSet,
-//     and Load is get.
-//   - A nil error means that the change was applied, as AtomicValue.succeeded does. The
-//     function of Update receives the number that preValue returns.
-//   - CompareAndSwap treats a missing node as zero, so there is no initialize.
-//   - CachedAtomicLong reserves a block of numbers. Add(ctx, 1000) reserves a block, and
-//     returns its last number.
+// Keep one object for each path: concurrent Adds through one object are combined into one
+// write. Processes that write to one node take turns; see [Number].
 //
 // # When the session is lost
 //
@@ -96,18 +49,6 @@
 // outages, losses of the session and failures of servers until their context
 // ends. A refusal ends them, and so do servers that refuse the client's
 // credentials. A Sequence waits no longer than any operation of the client.
-//
-// # Limits
-//
-// ZooKeeper compares versions, not nodes. A write may be based on the number of a deleted
-// node if the node is re-created and reaches the same version while the write is in
-// flight, or within a second after a write or Load of the same session. Suspension of the
-// machine counts as part of that second. To reset a counter, Store 0 instead of deleting
-// the node.
-//
-// A node's version has 32 bits. On older servers, the version is -1 after 2^32 - 1
-// writes, and changes fail with [ErrNoVersion] until an unconditional write, such as
-// Java's forceSet.
 //
 // The client logs each write with an unknown outcome, with the attributes
 // curator.znode.path and curator.cause. Package tracing counts writes by outcome; see

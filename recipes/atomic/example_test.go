@@ -9,7 +9,7 @@ import (
 	"github.com/gocurator/curator/recipes/atomic"
 )
 
-// Processes count visits. Each of them counts once, also if a reply is lost.
+// Processes count visits. Each visit counts once, even if a reply is lost.
 func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -29,7 +29,7 @@ func Example() {
 	// Output: 3
 }
 
-// A stock that is sold out is not sold.
+// Update refuses to sell more than the stock.
 func ExampleNumber_Update() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -54,7 +54,7 @@ func ExampleNumber_Update() {
 	// 0 sold out
 }
 
-// Ids that are unique and rise, for any number of processes.
+// Any number of processes get unique, increasing ids.
 func ExampleSequence() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -14,7 +14,7 @@ import (
 // encoder is returned unchanged.
 //
 // The first change creates the node. The methods wait and fail as the methods of [Number]
-// do.
+// do, and have the same limits.
 type Value[T any] struct {
 	node  *node
 	codec codec.Codec[T]
@@ -31,8 +31,7 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opt
 }
 
 // Load returns the value, with every change that was complete before the call. For the
-// exceptions at the leader of the ensemble, see "How new a read is" in the package
-// documentation.
+// exceptions, see [Number.Load].
 func (v *Value[T]) Load(ctx context.Context) (value T, err error) {
 	const op = "load"
 	s, err := v.node.load(ctx, op)

@@ -211,8 +211,8 @@ func (b *Barrier) Lower(ctx context.Context) error {
 }
 
 // Raised reports whether the barrier is up, and describes it. The result reflects every
-// Raise and Lower that was complete before the call, like the result of Wait. Raised
-// retries through outages until ctx ends.
+// Raise and Lower that was complete before the call, with the exceptions that Wait has.
+// Raised retries through outages until ctx ends.
 func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error) {
 	err = b.ask(ctx, "raised", func(ctx context.Context, s *framework.Session) (err error) {
 		if err = b.client.Sync(ctx, b.path); err != nil {
@@ -231,8 +231,13 @@ func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error
 // it returns.
 //
 // Wait sees every Raise that was complete before the call, because the server catches up
-// before the first read of each session. The package documentation describes what clients
-// of the leader may miss.
+// before the first read of each session, as by [framework.Client.Sync]. A client that is
+// connected to the ensemble's leader may miss a Raise, because the leader answers from the
+// state that it has applied. The leader may be some milliseconds behind its followers. A
+// leader that is partitioned from its followers takes some seconds to notice, and until
+// then its clients see the state before the partition. If a Wait must never pass a barrier
+// that was raised meanwhile, let the worker's writes depend on a version or on a lock.
+// Wait may also miss a barrier that is lowered and raised again at once.
 //
 // If ctx ends first, the error is a *RaisedError, which says who raised the barrier. If
 // Wait has not read the barrier's node by then, for lack of a connection, the error

@@ -43,59 +43,12 @@
 //   - A member inside a DoubleBarrier is lost. The context of its Passage ends, and the
 //     Leave of other members does not wait for it.
 //
-// # Limits of a Barrier
+// # Limits
 //
-// Wait may miss a barrier that is lowered and raised again at once.
-//
-// Wait and Barrier.Raised call [framework.Client.Sync] before they read. For a client
-// that is connected to the leader, Sync has limits, because the leader answers from the
-// state that it has applied. The leader may be some milliseconds behind its followers. A
-// leader that is partitioned from its followers takes some seconds to notice, and until
-// then its clients see the state before the partition. A Wait there may pass a barrier
-// that was raised meanwhile. If that must never happen, let the worker's writes depend on
-// a version or on a lock.
-//
-// # Limits of a DoubleBarrier
-//
-// Members are ephemeral nodes below the path. The member that sees n of them creates the
-// node "ready", which opens the barrier. These are Java Curator's nodes, with their
-// limits:
-//
-//   - More than n members may enter: a member that arrives while others are inside enters
-//     at once. At a leader that is behind, as above, this may also happen just after the
-//     others have left.
-//   - A process that crashes while it waits counts until its session ends. A member whose
-//     Enter or Leave gives up during an outage counts until the client can delete its
-//     node, or until its session ends. A Java member whose Enter timed out counts until
-//     its session ends. While such a node exists and the barrier is open, the next member
-//     enters without waiting.
-//   - A member is not notified of the loss of another member.
-//   - A Java member that reconnects while it waits may enter without the others: Curator
-//     4.1 to 5.9 takes any event for the opening.
-//   - A Java member may leave while others are inside, if its server lags behind or if the
-//     member reconnects during leave. A Go member waits for exactly the members that had
-//     entered when Leave was called. A Java member also waits for members that enter
-//     later.
-//   - A member that loses its session while the barrier opens misses the opening and waits
-//     for the next one. The same happens to a member that stays disconnected until the
-//     session that opened the barrier has ended, or until a Java member leaves, which
-//     closes the barrier for all. Members inside then wait in Leave until the late member
-//     enters or gives up.
-//   - Two members that arrive while the last member leaves may each count the other as
-//     inside. If only one of the two enters before the last member closes the barrier, the
-//     one inside waits for the other in Leave.
-//   - A Java member that crashes inside may leave the node "ready" behind. The next Java
-//     member then enters alone. A Go member deletes such a node if there is no other
-//     member. A "ready" that a Go member created ends with its session.
-//   - The node "ready" also remains if the last member gives up its Leave during an outage
-//     and loses its session, or while the node of a lost member still exists. It is
-//     deleted when the session of its creator ends, or when the next Go member arrives.
-//
-// Use the node at the path for the barrier alone. The servers delete the node as an empty
-// container after the last member. All members need the rights to read it, and to create
-// and delete its children. Each member has its own node, even if one process has several
-// members, and lists all members when it enters and when it leaves. So n members read n
-// times n names.
+// More than n members of a DoubleBarrier may enter, and a member of a process that has
+// crashed counts until its session ends: see [DoubleBarrier]. Wait may miss a short
+// Barrier, and sees an old state while the ensemble's leader is partitioned: see
+// [Barrier.Wait].
 //
 // The client logs each opening, and who raises and lowers a Barrier, with the attributes
 // curator.znode.path and curator.cause. Package tracing measures how long calls wait; see

@@ -21,12 +21,54 @@ import (
 
 // DoubleBarrier lets n members enter together and leave together. It is Curator's
 // DistributedDoubleBarrier, and Go and Java processes can be members of the same barrier.
-// The package documentation describes its limits.
 //
 // A DoubleBarrier can be used for any number of rounds. All members must use the same n.
 //
 // A DoubleBarrier has no goroutine and need not be closed. It is safe for concurrent use.
-// Each Enter adds a member.
+// Each Enter adds a member. Use the node at the path for the barrier alone. The servers
+// delete the node as an empty container after the last member.
+//
+// Members are ephemeral nodes below the path. The member that sees n of them creates the
+// node "ready", which opens the barrier. All members need the rights to read the node at
+// the path, and to create and delete its children. Each member lists all members when it
+// enters and when it leaves. So n members read n times n names.
+//
+// # Limits
+//
+// The nodes are Java Curator's, with their limits:
+//
+//   - More than n members may enter: a member that arrives while others are inside enters
+//     at once. At a leader that is behind, as in Barrier.Wait, this may also happen just
+//     after the others have left.
+//   - A process that crashes while it waits counts until its session ends. A member whose
+//     Enter or Leave gives up during an outage counts until the client can delete its
+//     node, or until its session ends. While such a node exists and the barrier is open,
+//     the next member enters without waiting.
+//   - A member is not notified of the loss of another member.
+//   - A member that loses its session while the barrier opens misses the opening and waits
+//     for the next one. The same happens to a member that stays disconnected until the
+//     session that opened the barrier has ended, or until a Java member leaves, which
+//     closes the barrier for all. Members inside then wait in Leave until the late member
+//     enters or gives up.
+//   - Two members that arrive while the last member leaves may each count the other as
+//     inside. If only one of the two enters before the last member closes the barrier, the
+//     one inside waits for the other in Leave.
+//   - The node "ready" remains if the last member gives up its Leave during an outage and
+//     loses its session, or while the node of a lost member still exists. The node is
+//     deleted when the session of its creator ends, or when the next Go member arrives.
+//
+// # Java members
+//
+//   - A Java member whose Enter timed out counts until its session ends.
+//   - A Java member that reconnects while it waits may enter without the others: Curator
+//     4.1 to 5.9 takes any event for the opening.
+//   - A Java member may leave while others are inside, if its server lags behind or if the
+//     member reconnects during leave. A Go member waits for exactly the members that had
+//     entered when Leave was called. A Java member also waits for members that enter
+//     later.
+//   - A Java member that crashes inside may leave the node "ready" behind. The next Java
+//     member then enters alone. A Go member deletes such a node if there is no other
+//     member. A "ready" that a Go member created ends with its session.
 type DoubleBarrier struct {
 	place
 	n int

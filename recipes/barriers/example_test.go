@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/recipes/barriers"
 )
 
-// Three workers start together, and none of them goes on before all are done.
-func ExampleDoubleBarrier() {
+// Three workers start together, and wait until all three are done.
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
@@ -37,8 +37,8 @@ func ExampleDoubleBarrier() {
 	// working: true
 }
 
-// A migration holds a worker up. The barrier falls with the session of the
-// migration, if it is not lowered before.
+// A migration makes workers wait. The barrier falls when the migration lowers it or
+// crashes.
 func ExampleBarrier() {
 	client, _, done := exampletest.Connect(framework.WithServiceName("migration"))
 	defer done()

@@ -29,7 +29,9 @@ var (
 	ErrFutureZxid = errors.New("no such transaction yet")
 
 	// ErrWrongEvents ends a cache whose server sends events with a wrong path, as
-	// ClickHouse Keeper does: it sends the path of the watch instead of the node's.
+	// ClickHouse Keeper does: it sends the path of the watch instead of the node's. The
+	// cache notices that no such event has happened to its root. A wrong event goes
+	// unnoticed only if the root itself was deleted and re-created in the same step.
 	ErrWrongEvents = errors.New("the server sends watch events of the cache's own path that did not happen to it")
 )
 
@@ -48,6 +50,33 @@ func same(a, b *Node) bool {
 
 // Cache is a copy of a node and everything below it. A Cache is safe for concurrent
 // use, and must be closed. The zero Cache cannot be used; New makes one.
+//
+// A change costs at most one read. The cache reads several nodes with one request, a
+// multiRead, when many nodes wait to be read: at the first fill, and when nodes change
+// faster than single reads could follow. After each reconnect, the cache checks every
+// node: it compares the transactions that created and last changed the node, and so
+// notices a node that was deleted and re-created.
+//
+// # Limits
+//
+//   - A step takes at least one round trip, and contains every change of that time.
+//     In a tree that changes all the time, a change reaches the cache after about
+//     five round trips. Each node that begins to change faster than the cache can
+//     read it adds two, once.
+//   - The bound of five round trips holds while all nodes that change faster than
+//     the cache can read them have at most half a megabyte of data and names. With
+//     more, or if the server refuses multiReads, the cache takes its next step when
+//     these nodes pause. Stats shows how long the cache has been behind.
+//   - The cache takes no step while there is always some node that has a new name
+//     and is deleted before the cache can read it.
+//   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
+//     as old as the last read of the node itself. Aversion is as old, because a
+//     server sends no event when an ACL changes.
+//   - ZooKeeper 3.8.4, 3.9.2 and later versions send no events of nodes that the
+//     client may no longer read, not even of a deletion. The cache keeps such a
+//     node unchanged until it next reads the whole tree.
+//   - If an ensemble is restored from an old backup, the cache goes back, too, and
+//     logs a warning.
 type Cache struct {
 	client *framework.Client
 	scope  scope
@@ -191,7 +220,8 @@ func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 
 // Err returns nil until the cache has ended. Then the error matches ErrClosed,
 // framework.ErrClosed, ErrWrongEvents, or framework.ErrUnimplemented if the server is
-// older than ZooKeeper 3.6; or it says that the path is too long for a request.
+// older than ZooKeeper 3.6; or it says that the path is too long for a request. Outages,
+// lost sessions, failures of servers and refusals do not end a cache.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. It returns the
@@ -323,7 +353,7 @@ func inOrder(list []*Node) iter.Seq[Node] {
 // cache reads them again after each reconnect, when they change, and periodically:
 // within 30 seconds after a failure of the server or a refusal of the cache's root,
 // and within ten minutes after a refusal of another node or if the answer would be too
-// long.
+// long. Until then, a deleted node may stay in the result.
 func (c *Cache) Unreadable() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -33,7 +33,7 @@ func followSettings(ctx context.Context, client *framework.Client, use func(sett
 	return cmp.Or(ctx.Err(), nodes.Err())
 }
 
-// A service follows its settings, which somebody edits meanwhile.
+// A service follows its settings while an operator edits them.
 func Example_settings() {
 	client, srv, done := exampletest.Connect()
 	defer done()

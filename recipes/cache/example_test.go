@@ -11,9 +11,9 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// A service reads what it has just registered, from memory, and hears of others.
+// A service registers an instance, and then reads it from memory.
 func Example() {
-	client, srv, done := exampletest.Connect()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -34,26 +34,7 @@ func Example() {
 	for node := range services.Children("/services/orders") {
 		fmt.Println(node.Path, string(node.Data))
 	}
-
-	for change, err := range services.Changes(ctx) {
-		if err != nil { // the cache has ended
-			panic(err)
-		}
-		fmt.Printf("%s %q %q\n", change.Type, change.New.Path, change.New.Data)
-		if change.Type == cache.Synced {
-			srv.Set("/services/orders/a", []byte("10.0.0.2:80")) // somebody else
-		}
-		if change.Type == cache.Changed {
-			break
-		}
-	}
-	// Output:
-	// /services/orders/a 10.0.0.1:80
-	// created "/services" ""
-	// created "/services/orders" ""
-	// created "/services/orders/a" "10.0.0.1:80"
-	// synced "" ""
-	// changed "/services/orders/a" "10.0.0.2:80"
+	// Output: /services/orders/a 10.0.0.1:80
 }
 
 // A tool that prints the configuration needs one consistent copy, and no watch.

@@ -9,7 +9,9 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// Option configures a Cache.
+// Option configures a Cache: which nodes the cache keeps ([WithDepth], [WithFilter]),
+// whether it keeps their data ([WithoutData]), and how many nodes it reads at the same time
+// ([WithConcurrency]).
 type Option func(*config)
 
 type config struct {

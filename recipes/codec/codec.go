@@ -1,5 +1,7 @@
-// Package codec turns values into the data of nodes, and back. The recipes that
-// keep a value of the user's type in a node take a [Codec].
+// Package codec turns values into the data of nodes, and back. The recipes that keep a
+// value of your type in a node take a [Codec]: [JSON], [Int32], [Bytes] or your own.
+//
+//	shelf := atomic.NewValue(client, "/stock/sku-42", codec.JSON[Stock]())
 package codec
 
 import (
@@ -11,26 +13,27 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// Codec turns values of one type into a node's data, and back. Recipes call
-// both functions on the goroutine of their caller, several at the same time.
+// Codec turns values of one type into a node's data, and back. Recipes call both
+// functions on the goroutine of their caller, and several goroutines may call them at
+// the same time.
 //
-//   - Encode must return bytes that nobody changes later: neither the codec,
-//     such as by using its buffer again, nor the owner of the value. It should
-//     make the same data of equal values, because recipes compare data.
-//   - Decode may neither keep nor change the bytes that it is given. An error
-//     is about this data alone.
-//   - Neither may call the recipe that has called it: that may wait for the
-//     codec to return.
+//   - Encode returns bytes that do not change later: the codec must not reuse its
+//     buffer, and the bytes must not belong to the value. Encode should return the same
+//     data for equal values, because recipes compare data.
+//   - Decode must neither keep nor change its argument. An error of Decode does not end
+//     the recipe.
+//   - Neither function may call the recipe that has called it, because the recipe may
+//     be waiting for the function to return.
 type Codec[T any] struct {
 	Encode func(v T) ([]byte, error)
 	Decode func(data []byte) (T, error)
 }
 
-// DecodeError is the error of a recipe that has found data in a node which is no
-// value of its type. It is about this data alone, and not about the recipe.
+// DecodeError means that the codec of a recipe cannot decode the data of a node. The
+// recipe continues: a later write can replace the data.
 type DecodeError struct {
 	Path  string
-	Mzxid int64 // the transaction that wrote the data; 0 if the recipe does not tell
+	Mzxid int64 // the transaction that wrote the data; 0 if the recipe does not report it
 	Err   error // the codec's error
 }
 

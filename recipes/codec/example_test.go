@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/codec"
 )
 
-// A value of a struct in a node, as JSON.
-func ExampleJSON() {
+// The value of a node is a struct, as JSON.
+func Example() {
 	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
@@ -38,8 +38,8 @@ func ExampleJSON() {
 	// {"Article":"sneaker","Units":98}
 }
 
-// A codec of one's own is two functions. This one makes text that people can
-// read and write in the node.
+// Your own codec consists of two functions. This codec writes text that people can read
+// and edit in the node.
 func ExampleCodec() {
 	client, srv, done := exampletest.Connect()
 	defer done()
@@ -65,8 +65,8 @@ func ExampleCodec() {
 	// true load /timeout: decode /timeout: time: invalid duration "ninety"
 }
 
-// A codec may refuse values: what it does not encode is never written, and what
-// others have written is an error of the reader.
+// A codec can refuse values. A refused value is never written, and a reader gets an
+// error for a refused value of another client.
 func ExampleCodec_validate() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -21,7 +21,9 @@ import (
 // the payload is an object with the class in its field @class, or an array of class and
 // value. Java reads an object without a class as a map. The format has no labels, so
 // Metadata are not written. The field enabled is written only for a Disabled instance,
-// because Java Curator before 2.10 cannot read the field.
+// because Java Curator before 2.10 cannot read the field. Strings and booleans in a node
+// must be JSON strings and booleans, except in labels; Java also converts numbers to
+// strings, and strings to booleans.
 //
 // Spring Cloud and Dubbo write the same JSON with payloads of their own classes.
 // CuratorCodec reads their nodes as SpringCodec and DubboCodec do, with labels and with

@@ -28,8 +28,10 @@ var ErrClosed = errors.New("directory is closed")
 //
 // A Directory keeps one watch at the server. Except for the removal grace, it equals the
 // tree as of one transaction, and moves on to later transactions, as a cache.Cache does.
-// A node that cannot be decoded does not affect other nodes. During an interruption
-// the directory keeps its instances, and Snapshot.Interrupted is true.
+// The directory reports a node that cannot be decoded, and keeps all other nodes. In Java,
+// such a node fails the query of the whole service, or leaves the last good instance in
+// place for ever. During an interruption the directory keeps its instances, and
+// Snapshot.Interrupted is true.
 type Directory struct {
 	codec  Codec
 	base   string                          // of the registry

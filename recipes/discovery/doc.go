@@ -62,21 +62,6 @@
 // use inspect.WithServices or zklock services. A [Picker] with [WithDirectory] reports
 // each instance that it ejects.
 //
-// # Differences from Java Curator
-//
-//   - A registration creates one node per session, and updates the node in place. Java
-//     deletes and re-creates its node after every reconnect, so that readers see a gap.
-//   - If the server removes an empty folder, the next registration re-creates it. Java
-//     Curator 5.4 does not register again in that case.
-//   - If another instance has the ID, the registration reports a conflict. Java takes
-//     the node over. A permanent node belongs to the instance with its address and
-//     ports.
-//   - Strings and booleans in a node must be JSON strings and booleans, except in
-//     labels. Java also converts numbers to strings, and strings to booleans.
-//   - A directory reports a node that it cannot decode. In Java, such a node fails the
-//     query of the whole service, or leaves the last good instance in place for ever.
-//   - A directory creates no nodes, and needs only the permission to read.
-//
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md

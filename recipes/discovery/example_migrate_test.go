@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// An instance in Go has the format of those in Java, and reads theirs.
+// Go writes and reads the format of Java instances.
 func ExampleCuratorCodec() {
 	type details struct{ Weight int }
 	codec := discovery.CuratorCodec()

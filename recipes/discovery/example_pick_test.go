@@ -6,7 +6,7 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// Each request goes to the next instance. One that fails is left out for a while.
+// Each request goes to the next instance. The Picker ejects a failing instance.
 func ExamplePicker() {
 	picker, err := discovery.NewPicker(discovery.RoundRobin())
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-func ExampleNewRegistration() {
-	client, srv, done := exampletest.Connect()
+// An instance registers, a client finds it, and the instance leaves.
+func Example() {
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 	r, err := discovery.NewRegistration(client, "/services", discovery.CuratorCodec(), discovery.Instance{
@@ -18,23 +19,7 @@ func ExampleNewRegistration() {
 	if err != nil {
 		panic(err)
 	}
-	if _, err := r.WaitRegistered(ctx); err != nil {
-		panic(err) // names the instance that has the ID, or why there is no connection
-	}
-	fmt.Println(srv.Children("/services/orders"))
-	fmt.Println(r.Drain(ctx), r.Shutdown(ctx)) // first no new requests, and then away
-	fmt.Println(srv.Children("/services/orders"))
-	// Output:
-	// [web-1]
-	// <nil> <nil>
-	// []
-}
 
-func ExampleNewDirectory() {
-	client, srv, done := exampletest.Connect()
-	defer done()
-	ctx := context.Background()
-	srv.Create("/services/orders/web-1", []byte(`{"name":"orders","id":"web-1","address":"10.0.0.7","port":8080}`))
 	orders, err := discovery.NewDirectory(client, "/services", discovery.CuratorCodec(), "orders")
 	if err != nil {
 		panic(err)
@@ -46,6 +31,9 @@ func ExampleNewDirectory() {
 	for _, i := range orders.Instances() {
 		fmt.Println(i.ID, i.Address, i.Port)
 	}
+
+	fmt.Println(r.Drain(ctx), r.Shutdown(ctx)) // clients first pick other instances
 	// Output:
 	// web-1 10.0.0.7 8080
+	// <nil> <nil>
 }

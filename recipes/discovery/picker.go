@@ -86,7 +86,8 @@ func Sticky(next Strategy) Strategy {
 	}}
 }
 
-// PickerOption configures a Picker.
+// PickerOption configures a Picker: when it ejects an instance ([WithEjection],
+// [WithFailures]), and where it reports that ([WithDirectory]).
 type PickerOption func(*Picker)
 
 // WithFailures sets which errors count against an instance. By default all errors count

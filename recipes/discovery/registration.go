@@ -25,6 +25,15 @@ import (
 // A Registration creates one node in each session, and updates it in place, so that
 // readers see no gap while the session lives. After the session is lost, the first
 // request of the next session creates the node again.
+//
+// These are the differences from Java Curator:
+//
+//   - Java deletes and re-creates its node after every reconnect, so that readers see a
+//     gap.
+//   - If another instance has the ID, a Registration reports a conflict. Java takes the
+//     node over. A permanent node belongs to the instance with its address and ports.
+//   - If the server removes an empty folder, the next Registration re-creates it. Java
+//     Curator 5.4 does not register again in that case.
 type Registration struct {
 	client *framework.Client
 	codec  Codec

@@ -9,7 +9,9 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// RegistrationOption configures a Registration.
+// RegistrationOption configures a Registration: what to do about another client's node
+// ([WithConflictPolicy]), who may use the node ([WithACL]), and what becomes of an empty
+// service ([WithPersistentFolder]).
 type RegistrationOption func(*registrationConfig)
 
 type registrationConfig struct{ node []nodes.Option }

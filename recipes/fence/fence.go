@@ -23,8 +23,7 @@
 //     from package fencezk are such transactions.
 //   - Package fencehttp and module contrib/fencegrpc carry the token of the caller's
 //     lease from service to service, and check the token in a [Store] before they
-//     handle a request. The documentation of fencehttp says what this check does not
-//     fence.
+//     handle a request. [Incoming] says what this check does not fence.
 package fence
 
 import (

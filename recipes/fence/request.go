@@ -68,6 +68,34 @@ func Outgoing(ctx context.Context) (header string, err error) {
 //
 // Incoming returns a copy of ctx in which FromContext finds the caller's lease, or an
 // error that says why the request was not admitted; see Reason.
+//
+// # What is not fenced
+//
+// After a request with a larger token, no request with a smaller one is admitted. But a
+// request that was admitted before may still be running, and its later writes may follow
+// the writes of the next holder. The end of the lease does not stop that request, which
+// runs in another process. Only a check in the write itself closes this window:
+//
+//   - For a SQL database, pass the lease from FromContext to Within, Exec, Update or
+//     Upsert of module contrib/fencesql.
+//   - For data in memory, write within Guard.Do, with the lease's FencingToken.
+//   - For data in the ensemble of the lock, add a framework.CheckOp of the lease's Path
+//     and of AnyVersion to the transaction, in the namespace of the holder's client.
+//   - For another service, call it with the context of the request. Package fencehttp and
+//     module contrib/fencegrpc forward the token.
+//
+// Incoming remains useful: it refuses early, before effects that no database fences.
+//
+// These are further limits:
+//
+//   - A new holder fences with its first request. Until then, requests of the former
+//     holder are admitted.
+//   - Leases with the same token are not fenced from each other; see
+//     locks.Lease.FencingToken. Do not fence by the lease of a semaphore.
+//   - Fencing is not authentication. A malicious client can send any token, and a very
+//     large token locks out all other clients. Authenticate clients before the check.
+//   - The server cannot distinguish two locks with the same path in two ensembles, or in
+//     two namespaces of an ensemble. Give the locks different paths, or different stores.
 func Incoming(ctx context.Context, store Store, lock string, headers []string) (context.Context, error) {
 	if len(headers) == 0 {
 		return nil, &refusal{missing, "no fencing token of the lock " + lock}

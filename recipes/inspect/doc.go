@@ -20,9 +20,9 @@
 //   - [WaitGraph] returns who waits for whom across all locks, and names the processes
 //     of deadlocks.
 //
-// Times are by the server's clock, except for Participant.Waiting. Texts from nodes can
-// be printed in a line, except the fields of an Instance. Paths may have any characters
-// that ZooKeeper allows. For JSON, see zklock's option "-o json".
+// Times are by the server's clock, except for [Participant.Waiting]. Texts from nodes can
+// be printed in a line, except the fields of an Instance. For JSON, see zklock's option
+// "-o json".
 //
 // # What cannot be told apart
 //
@@ -51,37 +51,8 @@
 // A walk returns only nodes that the client may read: a path whose children it may not
 // list is [Unreadable]. The nodes of a recipe may be read as of different transactions.
 // Any client that may create nodes can invent owners, and so processes in a deadlock. A
-// server that lags behind shows an older state.
-//
-// A walk needs ZooKeeper 3.6 or later. On an older server, which lacks the request for
-// reading many nodes, a walk ends with an error that says so at the first recipe with
-// four or more participants.
-//
-// A walk can miss some things:
-//
-//   - A walk does not visit nodes below the items of a queue.
-//   - A semaphore that gets its first participants during the visit may not be
-//     recognised: its parts may be listed separately, or twice.
-//   - A recipe whose participants change during each of several reads is listed
-//     without participants; see Recipe.Unread.
-//   - A visit that fails does not end other visits. The walk reports the error
-//     when the visit's turn comes.
-//   - An idle lock (see locks.ReleasePolicy) looks like a held one. Its owner gives the
-//     lock up when another contender queues.
-//   - A slow loop body makes the answer old, because visits run ahead of the loop.
-//
-// A cycle between processes is a deadlock only if each process waits in the goroutine
-// that holds. The nodes do not show that; see Deadlock.Doubts. WaitGraph does not find
-// all deadlocks, and may report a cycle that is not a deadlock:
-//
-//   - It reports no deadlock within one lock, such as two readers of a
-//     read/write lock that both wait for its write side.
-//   - Nodes with the same service, host and PID count as one process. Two containers
-//     may share all three: then a cycle between them is not reported, and a cycle
-//     through both may not be a deadlock.
-//   - A waiter for several leases counts as a waiter for a single lease.
-//   - Each root is walked separately. If roots overlap, a lock's waits come from the
-//     first walk that finds any.
+// server that lags behind shows an older state. A walk needs ZooKeeper 3.6 or later. The
+// documentation of [Walk] and [WaitGraph] has their other limits.
 //
 // The names of nodes come from the sources of Curator, go-zookeeper and kazoo. Package
 // testing/interop tests this package with Java Curator and kazoo. [GUARANTEES.md] lists

@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A list of all that is held below a path.
+// The program lists all held locks below a path.
 func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -33,7 +33,7 @@ func Example() {
 	// Output: mutex /jobs/bill is held by cron on web-1
 }
 
-// Two services lock in opposite order, and neither gets on.
+// Two services take two locks in opposite order, and wait for each other forever.
 func ExampleWaitGraph() {
 	client, srv, done := exampletest.Connect()
 	defer done()

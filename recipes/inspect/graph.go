@@ -75,14 +75,14 @@ type lockID struct {
 	layout string
 }
 
-// pauseOfGraph is the time between the two looks of WaitGraph.
+// pauseOfGraph is the time between the two reads of WaitGraph.
 const pauseOfGraph = time.Second
 
 // WaitGraph returns who waits for whom at and below some paths, and the deadlocks among
-// them. It looks twice. The first look finds the waits. After a second, the second look
-// re-reads the locks of possible deadlocks, and keeps the waits that have not changed:
-// there was a moment between the looks at which all processes of a Deadlock held and
-// waited. If deadlocks share a process, WaitGraph returns only one of these deadlocks.
+// them. WaitGraph first finds the waits. A second later, it re-reads the locks of possible
+// deadlocks, and keeps the waits that have not changed. So at one moment, all processes of
+// a Deadlock held and waited. If deadlocks share a process, WaitGraph returns only one of
+// these deadlocks.
 //
 // A process is a session, or all sessions whose nodes name the same process. WaitGraph
 // treats a process as one thread of work; the Doubts of a Deadlock say what the nodes
@@ -92,6 +92,21 @@ const pauseOfGraph = time.Second
 //
 // Options that select recipes limit the graph to these recipes. WaitGraph reads all
 // their participants and keeps them in memory. The errors are the same as Walk's.
+//
+// # Limits
+//
+// A cycle between processes is a deadlock only if each process waits in the goroutine
+// that holds. The nodes do not show that; see Deadlock.Doubts. WaitGraph does not find
+// all deadlocks, and may report a cycle that is not a deadlock:
+//
+//   - It reports no deadlock within one lock, such as two readers of a read/write lock
+//     that both wait for its write side.
+//   - Nodes with the same service, host and PID count as one process. Two containers may
+//     share all three: then a cycle between them is not reported, and a cycle through both
+//     may not be a deadlock.
+//   - A waiter for several leases counts as a waiter for a single lease.
+//   - Each root is walked separately. If roots overlap, a lock's waits come from the
+//     first walk that finds any.
 func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ...Option) (g Graph, err error) {
 	if len(roots) == 0 {
 		return g, opError("", &framework.ConfigError{Name: "roots", Value: "none", Reason: "must be at least one"})

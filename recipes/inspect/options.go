@@ -12,7 +12,9 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// Option configures a Walk or a WaitGraph. If an option cannot be used, the error is a
+// Option configures a Walk or a WaitGraph: where to look ([WithDepth], [WithFilter]), for
+// which recipes ([WithKinds]), and what to read of them ([WithMaxParticipants],
+// [WithSharedLimits], [WithServices]). If an option cannot be used, the error is a
 // *framework.ConfigError, which matches zk.ErrBadArguments.
 type Option func(*config)
 

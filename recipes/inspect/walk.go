@@ -39,6 +39,21 @@ import (
 // The memory that a walk takes depends on the depth of the tree, and on the longest
 // lists of children, but not on the number of recipes. A sequence may be walked several
 // times, and by several goroutines.
+//
+// # Limits
+//
+//   - A walk does not visit nodes below the items of a queue.
+//   - A semaphore that gets its first participants during the visit may not be
+//     recognised: its parts may be listed separately, or twice.
+//   - A recipe whose participants change during each of several reads is listed without
+//     participants; see Recipe.Unread.
+//   - A visit that fails does not end other visits. The walk reports the error when the
+//     visit's turn comes.
+//   - An idle lock (see locks.ReleasePolicy) looks like a held one. Its owner gives the
+//     lock up when another contender queues.
+//   - A slow loop body makes the answer old, because visits run ahead of the loop.
+//   - A server before ZooKeeper 3.6 lacks the request for reading many nodes. The walk ends
+//     with an error that says so at the first recipe with four or more participants.
 func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {
 	cfg := configOf(opts)
 	return func(yield func(Recipe, error) bool) {

@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 )
 
-// A service has several processes, of which one works at a time.
-func Example_service() {
+// A service has several processes, and one process works at a time.
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 

@@ -29,8 +29,7 @@ func ExampleLatch() {
 	fmt.Println(err)
 	defer second.Shutdown(ctx)
 
-	// Leader tells every candidate who leads. Observe tells those who do not
-	// stand.
+	// Latch.Leader is for candidates. Now and Observe are for other processes.
 	leading, err := second.Leader(ctx)
 	fmt.Println("leader:", leading.ID(), err)
 
@@ -100,8 +99,8 @@ func ExampleLatch_HandOver() {
 	defer second.Shutdown(ctx)
 	srv.WaitChildren(ctx, "/leader", 2) // the second latch is in line
 
-	// On SIGTERM the hand-over gets a context of its own, since that of the
-	// service may have ended.
+	// On SIGTERM, the hand-over needs a new context, because the service's context has
+	// ended.
 	shutdown, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	err = first.HandOver(shutdown) // the service stops even on ErrNotLeader or ErrNoSuccessor
@@ -149,7 +148,7 @@ func ExampleSelector() {
 	// <nil>
 }
 
-// A router sends work to the leader, and stops when it is told to.
+// A router sends work to the leader until its context ends.
 func ExampleObserve() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -185,7 +184,7 @@ func ExampleObserve() {
 	// stopped: <nil>
 }
 
-// A process that does not stand asks who leads, before it sends a request there.
+// A process that is no candidate finds the leader, to send it a request.
 func ExampleNow() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -7,6 +7,11 @@ import (
 )
 
 // Option configures a Latch or a Selector. A nil Option is an error.
+//
+//   - How a leadership ends, and what follows: [WithGrace], and [WithRequeue] for a Selector.
+//   - What the nodes say about the candidate: [WithID], [WithoutIdentity].
+//   - What spans and metrics say: [WithName].
+//   - Sharing an election with Python's kazoo: [WithKazooNames].
 type Option func(*config)
 
 type config struct {

@@ -13,9 +13,7 @@
 //	return sell(work, lease.FencingToken())
 //
 // The lock is held exactly as long as [Lease.Context] is alive: work under that context,
-// and stop when it ends. There is no method that asks whether a lock is held, because the
-// answer could be outdated on return. The short form uses one ctx for the wait and for
-// the work:
+// and stop when it ends. The short form uses one ctx for the wait and for the work:
 //
 //	err := mutex.Do(ctx, func(ctx context.Context) error { return sell(ctx) })
 //
@@ -29,39 +27,14 @@
 //
 // All of them implement [Locker]; for a read/write lock, each of its two sides does. A
 // lock object is cheap and safe for concurrent use: make one for each request, or keep
-// it. An [Option] configures every lock, a [MutexOption] an InterProcessMutex, and a
-// [ReadWriteOption] an InterProcessReadWriteLock. A [ReleasePolicy] hands a lock over
-// within the process, lets one process take the same lock repeatedly without a request,
-// or makes a short job run once in a fleet. If the path is invalid, every call returns an
-// error that matches zk.ErrInvalidPath. For any other invalid argument the error is a
-// *framework.ConfigError and matches zk.ErrBadArguments.
+// it. [Option] lists the options. A [ReleasePolicy] makes repeated locks of one process
+// cheap, or makes a short job run once in a fleet. With an invalid path, every call
+// returns an error that matches zk.ErrInvalidPath; with another invalid argument, a
+// *framework.ConfigError, which matches zk.ErrBadArguments.
 //
-// # How it works
-//
-// Each contender creates an ephemeral sequential node below the lock's path. The server
-// numbers the nodes, and the lowest number holds the lock. A waiter watches the node
-// right ahead, so a release wakes only the next waiter. When a process crashes, the
-// server deletes its node at the end of the session. All goroutines of one client that
-// want the same lock use one node together. The goroutines wait in the order of their
-// arrival; readers share the node.
-//
-// # Trying
-//
-// TryAcquire creates a node, and deletes the node if other contenders are ahead: two
-// writes. After such a failed try, the next tries of the same object within a second
-// first read the queue, and fail without a write if other contenders are still ahead. So
-// keep the object if you try repeatedly. A first try does not read first, because the
-// read would cost one more round trip when the lock is free. A try of a mutex or a
-// read/write lock that this client already holds fails without a request.
-//
-// A failed try means that other contenders were ahead after the call began. So a try gets
-// a lock that its caller knows to be free. This holds even if the server lags behind,
-// because the server catches up before the read, as by framework.Client.Sync; the sync
-// and the read take one round trip together. For a semaphore, the shared limit is read as
-// well. There is one exception: a client of the ensemble's leader may see a holder that
-// has just released the lock or, if that leader is partitioned, a holder that released it
-// some seconds ago. To avoid this, use framework.WithStrictContact, which makes each read
-// cost a write, or Acquire with a short deadline.
+// Contenders are ephemeral sequential nodes below the lock's path. The lowest number holds
+// the lock. A waiter watches the node right ahead, so a release wakes only the next
+// waiter. When a process crashes, the server deletes its node at the end of the session.
 //
 // # Interruptions and the loss of the session
 //
@@ -69,17 +42,16 @@
 //     place. Under state.StandardPolicy, the lease ends at once.
 //   - When the session is lost, the lease's context ends with framework.ErrSessionLost
 //     before the server can delete the node. A waiter queues again in the next session.
-//   - When ctx ends, an acquire leaves the queue at once, and leaves no node behind.
+//   - When ctx ends, an acquire leaves the queue at once and leaves no node.
 //   - A release never fails for lack of a connection: the client retries in the background
 //     until the node is gone.
 //
 // # Re-entry is by context
 //
-// Java's locks belong to a thread, but goroutines have no identity. In Go, an acquire
-// under the context of a lease re-enters the lock. An acquire without that context is a
-// separate contender, even in the goroutine of the holder. It then waits for itself, and
-// its [NotAcquiredError] reports that. Goroutines that share a lease's context are inside
-// together; use a sync.Mutex to exclude them from each other.
+// An acquire under the context of a lease re-enters the lock. An acquire without that
+// context is a separate contender, even in the goroutine of the holder. It then waits for
+// itself, and its [NotAcquiredError] reports that. Goroutines that share a lease's context
+// are inside together; use a sync.Mutex to exclude them from each other.
 //
 // # Limits
 //
@@ -91,16 +63,11 @@
 // ZooKeeper.
 //
 // By default, every client that can reach a server may delete, revoke and block locks:
-// see framework.WithACLProvider. A contender that may not read the node right ahead gets
-// zk.ErrNoAuth (CVE-2024-23944).
+// see framework.WithACLProvider.
 //
-// # Who holds what
-//
-// Each node identifies its owner in an [Identity]: service, host and process; see
-// framework.WithServiceName and [WithNodeData]. Participants returns all contenders with
-// their identities, and a [NotAcquiredError] has the holder's identity. With package
-// tracing, waits and holds become spans and metrics. Without it, the client logs a line
-// for each lost lock. [GUARANTEES.md] lists what users can rely on, and the limits.
+// Participants returns all contenders with their [Identity], and a [NotAcquiredError]
+// names the holder. Package tracing turns waits and holds into spans and metrics.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package locks

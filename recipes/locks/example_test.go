@@ -17,21 +17,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func ExampleInterProcessMutex() {
+// Goods are sold by one process at a time.
+func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()
 
 	stock := 100
-	take := func(ctx context.Context, token int64, units int) error {
-		if ctx.Err() != nil { // the lock is lost, or the caller's context has ended
-			return context.Cause(ctx)
-		}
-		if stock < units {
-			return errors.New("sold out")
-		}
-		stock -= units
-		return nil
-	}
 	sell := func(ctx context.Context, units int) error {
 		mutex := locks.NewInterProcessMutex(client, "/locks/sku-42")
 		lease, err := mutex.Acquire(ctx) // ctx bounds the wait, not the lease
@@ -42,7 +33,11 @@ func ExampleInterProcessMutex() {
 
 		work, done := lease.WithContext(ctx) // ends with the lease, and with ctx
 		defer done()
-		return take(work, lease.FencingToken(), units)
+		if stock < units {
+			return errors.New("sold out")
+		}
+		stock -= units             // a database would compare lease.FencingToken()
+		return context.Cause(work) // the reason if the lock was lost meanwhile
 	}
 
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -149,8 +144,8 @@ func ExampleIsContender() {
 	// <nil>
 }
 
-// Python processes that use kazoo's Lock keep running, while Go processes take their
-// place one by one.
+// Python processes that use kazoo's Lock keep running while Go processes replace them one
+// by one.
 func ExampleWithKazooNames() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -168,8 +163,7 @@ func ExampleWithKazooNames() {
 	// <nil>
 }
 
-// A writer can go on as a reader. It lets other readers in, but no other
-// writer.
+// A writer becomes a reader. Other readers get the lock then, but no other writer.
 func ExampleInterProcessReadWriteLock() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -193,8 +187,8 @@ func ExampleInterProcessReadWriteLock() {
 	// true <nil>
 }
 
-// The semaphore allows at most two payments at a time, in all processes
-// together, until somebody raises the limit.
+// The semaphore allows two payments at a time, in all processes together, until a process
+// raises the limit.
 func ExampleInterProcessSemaphore() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -218,8 +212,8 @@ func ExampleInterProcessSemaphore() {
 	// <nil> <nil>
 }
 
-// A process follows the limit of a semaphore as a shared.Count. It raises the
-// limit, and an acquire that waits goes on.
+// A process follows the limit of a semaphore as a shared.Count. When the process raises
+// the limit, a waiting acquire gets its lease.
 func ExampleSharedLimit() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -253,8 +247,7 @@ func ExampleSharedLimit() {
 	// <nil> <nil>
 }
 
-// A job that takes no time runs once in the fleet, although the clocks of the
-// processes differ.
+// A short job runs once in the fleet, even if the clocks of the processes differ.
 func ExampleReleasePolicy_minimumHold() {
 	client, srv, done := exampletest.Connect()
 	defer done()
@@ -287,8 +280,8 @@ func ExampleReleasePolicy_minimumHold() {
 	// one, again, is refused: true
 }
 
-// A worker takes the same lock again and again. As long as no other client wants it,
-// only the first time costs requests.
+// A worker takes the same lock repeatedly. As long as no other client wants the lock, only
+// the first acquire costs requests.
 func ExampleReleasePolicy_idle() {
 	client, srv, done := exampletest.Connect()
 	defer done()

@@ -9,7 +9,8 @@ import (
 
 // Lease is a held lock, or a leadership. It is held exactly as long as its context is
 // alive. A lock's lease must be released. A Lease is safe for concurrent use, and any
-// goroutine may release it. Acquire returns it; the zero value cannot be used.
+// goroutine may release it. Acquire returns it; the zero value cannot be used. A holder
+// that may not read its own node keeps its lock, and keeps trying to read the node.
 //
 // A lease that is dropped without a release keeps its lock as long as the session. The
 // garbage collector does not release it, because a program may intend to hold a lock for

@@ -16,6 +16,7 @@ type Locker interface {
 	Acquire(ctx context.Context) (*Lease, error)
 
 	// TryAcquire is Acquire without waiting for other contenders.
+	// InterProcessMutex.TryAcquire says what a try costs.
 	TryAcquire(ctx context.Context) (*Lease, error)
 }
 

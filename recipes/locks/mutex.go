@@ -66,18 +66,33 @@ func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption)
 //
 // Acquire survives interruptions of the connection. It keeps its place in the queue as
 // long as the session lives, and otherwise queues again in the next session. Any other
-// error, such as zk.ErrNoAuth or framework.ErrClosed, ends the wait at once. No node is
-// ever left behind: an acquire that fails has not acquired the mutex. Its error never
-// matches framework.ErrOutcomeUnknown, even if a create was under way.
+// error, such as framework.ErrClosed, ends the wait at once; a contender that may not read
+// the node right ahead gets zk.ErrNoAuth (CVE-2024-23944). No node is ever left behind: an
+// acquire that fails has not acquired the mutex. Its error never matches
+// framework.ErrOutcomeUnknown, even if a create was under way.
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 	return leaseOf(m.lock.Acquire(ctx, true))
 }
 
 // TryAcquire is Acquire without waiting for other contenders: if there are any, it
 // returns a *NotAcquiredError, which matches ErrNotAcquired. TryAcquire still waits for
-// the server's answers and, within the client's limits, for a connection. Repeated tries
-// of one object cost less than tries of separate objects: see the section Trying of the
-// package documentation, which also says what a lagging server may answer.
+// the server's answers and, within the client's limits, for a connection.
+//
+// TryAcquire creates a node, and deletes the node if other contenders are ahead: two
+// writes. After such a failed try, the next tries of the same object within a second
+// first read the queue, and fail without a write if other contenders are still ahead. So
+// keep the object if you try repeatedly. A first try does not read first, because the
+// read would cost one more round trip when the lock is free. A try of a mutex or a
+// read/write lock that this client already holds fails without a request.
+//
+// A failed try means that other contenders were ahead after the call began. So a try gets
+// a lock that its caller knows to be free. This holds even if the server lags behind,
+// because the server catches up before the read, as by framework.Client.Sync; the sync
+// and the read take one round trip together. There is one exception: a client of the
+// ensemble's leader may see a holder that has just released the lock or, if that leader is
+// partitioned, a holder that released it some seconds ago. To avoid this, use
+// framework.WithStrictContact, which makes each read cost a write, or Acquire with a short
+// deadline.
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 	return leaseOf(m.lock.Acquire(ctx, false))
 }

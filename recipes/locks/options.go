@@ -8,6 +8,12 @@ import (
 
 // Option configures a lock of any kind. Every Option is a MutexOption. (But a []Option is
 // not a []MutexOption: append the elements one by one.)
+//
+//   - What the nodes say about their owner: [WithNodeData], [WithoutIdentity].
+//   - What spans and metrics say: [WithName].
+//   - Giving a lock up on request: [WithRevocation].
+//   - When a release frees the lock: [WithReleasePolicy], for a mutex and a read/write lock.
+//   - Sharing a mutex with Python's kazoo: [WithKazooNames].
 type Option interface {
 	MutexOption
 	ReadWriteOption

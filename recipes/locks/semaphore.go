@@ -81,7 +81,8 @@ func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
 
 // TryAcquire is Acquire without waiting for other contenders. It returns a
 // *NotAcquiredError if no lease is free. It also does so while another acquire takes
-// leases and waits for the server's reply.
+// leases and waits for the server's reply. A try that first reads the queue, as
+// InterProcessMutex.TryAcquire describes, also reads a shared limit.
 func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
 	return s.acquire(ctx, 1, false)
 }

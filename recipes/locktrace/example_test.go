@@ -20,7 +20,7 @@ func (l *lostLocks) HoldEnded(_ locktrace.Acquire, _ locktrace.Hold, end locktra
 	}
 }
 
-func ExampleHookHoldEnded() {
+func Example() {
 	lost := &lostLocks{}
 	client, srv, done := exampletest.Connect(framework.WithHooks(lost))
 	lease, err := locks.NewInterProcessMutex(client, "/locks/sku-42").Acquire(context.Background())

@@ -42,28 +42,7 @@
 // sequential nodes have unique names, so they have no conflicts. Two persistent nodes of
 // one client cannot have the same path.
 //
-// Java Curator's PersistentNode does not detect conflicts: Java writes its data into an
-// existing node at the path, and deletes that node on close. This package then restores
-// its data, or re-creates its node.
-//
-// # When servers hang up
-//
-// If servers close the connection whenever the node's data is sent, for example because
-// the data is longer than their jute.maxbuffer, the persistent node waits five minutes
-// between two attempts, because each attempt interrupts the client's other requests.
-// WaitRegistered, Set and LastError then return a *framework.HangUpError. A Set with
-// shorter data ends the wait. Meanwhile, a node that had other data keeps that data, and
-// is repaired with it.
-//
 // # Limits
-//
-// ZooKeeper's delete compares the version of a node, not its owner. The client therefore
-// checks the owner first. To delete another client's node by mistake, all of this must
-// happen between the check and the delete: the client's node disappears, because a third
-// client deletes it or because its session ends; another client creates a node at the
-// same path; and the new node has the same version as the old one. A client of this
-// package that has waited for a node, or replaced it, never gives its own nodes the last
-// version that it saw there. The client remembers the last eight nodes of other clients.
 //
 // The node of a crashed process remains until its session times out. A node proves that a
 // session is alive, not that the process works.

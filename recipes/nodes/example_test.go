@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// A worker joins a group, and an observer sees it come, change and go.
+// A worker joins a group, and an observer follows the group.
 func Example() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -13,6 +13,11 @@ import (
 
 // Option configures a PersistentNode or a member of a Group. NewPersistentNode and Join
 // return an error for an option that does not suit the kind of node.
+//
+//   - Which node: [WithMode], [WithTTL], [WithProtection], [WithACL],
+//     [WithPersistentParents].
+//   - When another client's node is in the way: [WithConflictPolicy], [WithClaim].
+//   - When a server refuses the node: [WithRefusalsRetried].
 type Option func(*config)
 
 // ConflictPolicy says what to do about another client's node at the same path. See

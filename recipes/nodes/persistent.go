@@ -50,6 +50,29 @@ import (
 //	e.g. for lack of rights
 //
 // An interruption that the session survives does not affect the node.
+//
+// # When servers hang up
+//
+// If servers close the connection whenever the node's data is sent, for example because
+// the data is longer than their jute.maxbuffer, the persistent node waits five minutes
+// between two attempts, because each attempt interrupts the client's other requests.
+// WaitRegistered, Set and LastError then return a *framework.HangUpError. A Set with
+// shorter data ends the wait. Meanwhile, a node that had other data keeps that data, and
+// is repaired with it.
+//
+// # Limits
+//
+// Java Curator's PersistentNode does not detect conflicts: Java writes its data into an
+// existing node at the path, and deletes that node on close. This persistent node then
+// restores its data, or re-creates its node.
+//
+// ZooKeeper's delete compares the version of a node, not its owner. The client therefore
+// checks the owner first. To delete another client's node by mistake, all of this must
+// happen between the check and the delete: the client's node disappears, because a third
+// client deletes it or because its session ends; another client creates a node at the
+// same path; and the new node has the same version as the old one. A client of this
+// package that has waited for a node, or replaced it, never gives its own nodes the last
+// version that it saw there. The client remembers the last eight nodes of other clients.
 type PersistentNode struct {
 	client *framework.Client
 	path   string // the argument of NewPersistentNode
@@ -153,8 +176,7 @@ func (n *PersistentNode) startAfter(before *PersistentNode) error {
 // keeps the data of eight such Sets.
 //
 // Set waits for one request. Afterwards the client re-reads the node in the background,
-// because the write has triggered the watch for other clients' changes. The documentation
-// of package shared explains why this request cannot be saved.
+// because the write has triggered the watch for other clients' changes.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return n.errorOf("set", n.set(ctx, data))
 }
@@ -259,7 +281,9 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 // reply to an earlier create was lost together with its session, the error matches
 // framework.ErrOutcomeUnknown.
 //
-// Closing the client ends its persistent nodes, and deletes the ephemeral ones.
+// Closing the client ends its persistent nodes, and deletes the ephemeral ones. If the
+// servers refuse the client's credentials, the client deletes the node as soon as a server
+// accepts them.
 func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	return n.errorOf("shutdown", n.shutdown(ctx))
 }

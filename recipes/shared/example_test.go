@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/recipes/shared"
 )
 
-// A process follows a limit that somebody changes while it runs.
+// A process follows a limit that other processes change.
 func Example() {
 	client, srv, done := exampletest.Connect()
 	defer done()
@@ -38,7 +38,7 @@ func Example() {
 		if now.Value == 20 {
 			break
 		}
-		srv.Set("/config/limit", []byte("20")) // somebody else, in the wrong form
+		srv.Set("/config/limit", []byte("20")) // as another client, in the wrong form
 	}
 	// Output:
 	// limit 10
@@ -46,7 +46,7 @@ func Example() {
 	// limit 20
 }
 
-// Two goroutines, or two processes, count up a number. No step is lost.
+// Two goroutines, or two processes, increment a number. No increment is lost.
 func ExampleValue_TrySet() {
 	client, _, done := exampletest.Connect()
 	defer done()
@@ -75,7 +75,7 @@ func ExampleValue_TrySet() {
 	// 2 <nil>
 }
 
-// A setting of a type of its own. The node has JSON.
+// A setting has its own type. The node has JSON.
 func ExampleNewValue() {
 	client, srv, done := exampletest.Connect(framework.WithServiceName("orders"))
 	defer done()

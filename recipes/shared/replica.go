@@ -15,6 +15,10 @@ import (
 
 // replica has the latest snapshot of the node that this Value knows. One goroutine, in
 // live, reads the node whenever it may have changed. Writes add their own results.
+//
+// A write uses up the watch, so live reads the node after each write. A persistent watch
+// would not save that read: servers before 3.9 do not say which write an event is about,
+// and the event of a write arrives before the reply.
 type replica struct {
 	sharednode.Node
 	events event.Source

@@ -13,9 +13,9 @@
 //	...
 //	host.LoseSessions()
 //
-// The server may also be inside a bubble of testing/synctest. Package zktest imports
-// no client, so that it serves tests of any ZooKeeper client. This is why the
-// connection is made here.
+// The server may also be inside a bubble of testing/synctest. Package zktest imports no
+// client, so that it serves tests of any ZooKeeper client. Package curatortest connects
+// the client of package framework to it.
 package curatortest
 
 import (
@@ -27,8 +27,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Server is a server to which clients can connect: *zktest.Server, *zktest.Member, and
-// whatever else has an address, such as a real server in a container.
+// Server is a server to which clients can connect: *zktest.Server, *zktest.Member, or
+// any other server with an address, such as a real server in a container.
 type Server interface {
 	Addr() string
 }

@@ -1,7 +1,6 @@
 package curatortest_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -85,14 +84,3 @@ type failure struct {
 func (f *failure) Fatalf(format string, args ...any) { f.text = fmt.Sprintf(format, args...) }
 
 func (f *failure) Error() string { return f.text }
-
-func ExampleConnect() {
-	test := func(t *testing.T) {
-		srv := zktest.Start(t)
-		client := curatortest.Connect(t, srv)
-		if _, err := client.Create(context.Background(), "/stock", []byte("7")); err != nil {
-			t.Error(err)
-		}
-	}
-	_ = test
-}

@@ -25,8 +25,8 @@ type Action struct {
 	err   error // what is wrong with it; Inject reports it
 }
 
-// DropRequest cuts the connection instead of carrying out the request: it was
-// lost on the way.
+// DropRequest cuts the connection instead of carrying out the request, as if the
+// request was lost on the way.
 func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest = true }} }
 
 // holdRequest is HoldRequest of package zkinside.
@@ -48,21 +48,22 @@ func DropReply() Action { return Action{apply: func(f *faults) { f.dropReply = t
 // sends has any effect, and nothing is sent to it. See [Server.Heal].
 func Blackhole() Action { return Action{apply: func(f *faults) { f.blackhole = true }} }
 
-// BlackholeReply carries out the request, and then does as [Blackhole].
+// BlackholeReply carries out the request, and then makes the connection a black hole,
+// as [Blackhole] does.
 func BlackholeReply() Action { return Action{apply: func(f *faults) { f.blackholeReply = true }} }
 
 // reset is Reset of package zkinside.
 func reset() Action { return Action{apply: func(f *faults) { f.reset = true }} }
 
 // DelayRequest waits before the request is carried out. Later requests on the
-// connection wait behind it. A negative d makes no sense.
+// connection wait behind it. A negative d is refused.
 func DelayRequest(d time.Duration) Action {
 	return Action{apply: func(f *faults) { f.delayRequest += d }, err: checkDelay(d)}
 }
 
 // DelayReply carries out the request at once and holds the answer back, and
 // with it everything behind it on the connection, watch events included. A
-// negative d makes no sense.
+// negative d is refused.
 func DelayReply(d time.Duration) Action {
 	return Action{apply: func(f *faults) { f.delayReply += d }, err: checkDelay(d)}
 }
@@ -75,8 +76,8 @@ func checkDelay(d time.Duration) error {
 }
 
 // Fail answers with an error code without carrying out the request. A handshake
-// is answered with "session expired", whatever the code. The code of success
-// makes no sense.
+// is answered with "session expired", whatever the code. The code of success is
+// refused.
 func Fail(code Code) Action {
 	a := Action{apply: func(f *faults) { f.fail = code }}
 	if code == 0 {
@@ -88,7 +89,7 @@ func Fail(code Code) Action {
 // Call calls do before the request is carried out, and waits for it. Later
 // requests on the connection wait behind it; otherwise the server keeps
 // working, and do may use all of its methods except Close, which waits for do.
-// A do that is nil makes no sense.
+// A nil do is refused.
 func Call(do func(Request)) Action {
 	return Action{apply: func(f *faults) { f.callBefore = append(f.callBefore, do) }, err: checkCall(do)}
 }

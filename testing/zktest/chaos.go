@@ -8,17 +8,17 @@ import (
 
 // ChaosPlan makes a server or an ensemble fail by chance, see [WithChaos]. In a
 // bubble of testing/synctest the same seed gives the same run, request by
-// request, as long as the clients are deterministic: every request takes another
-// time on its way, so that no two are at the server at once, and all that
-// is random is drawn from the seed.
+// request, as long as the clients are deterministic. All random numbers come from the
+// seed, and each request has a different latency, so that no two requests arrive at
+// the same time.
 //
 // A client is not deterministic in these cases:
 //
-//   - Several of its goroutines make requests at the same instant.
-//   - It draws random numbers. go-zookeeper shuffles the addresses
-//     that it is given: give it one, or a zk.HostProvider of your own.
-//   - It opens its first session at the same instant as another client, which
-//     the server cannot tell from it. Start one after the other.
+//   - Several goroutines of the client send requests at the same instant.
+//   - The client draws random numbers. For example, go-zookeeper shuffles the list of
+//     addresses: pass one address, or your own zk.HostProvider.
+//   - Two clients open their first sessions at the same instant. Start one after the
+//     other.
 type ChaosPlan struct {
 	Seed uint64
 	// Latency is the longest time that a request takes on its way to the
@@ -41,9 +41,9 @@ type event struct {
 }
 
 // WithChaos makes the server, or the ensemble, fail by chance until
-// [Server.StopFaults]. A plan that makes no sense is an error: disruptions without
-// Every, disruptions that need an ensemble and have none, unknown kinds, and rules
-// that make no sense.
+// [Server.StopFaults]. These plans are refused: disruptions without Every, disruptions
+// that need an ensemble for a single server, unknown kinds, and rules that
+// [Server.Inject] refuses.
 func WithChaos(plan ChaosPlan) Option {
 	return func(c *config) { c.plan = &plan }
 }
@@ -58,9 +58,9 @@ func (c *cluster) startFaults(plan ChaosPlan) error {
 	return c.simulate(plan, false, victims{servers: []*Server{c.alone}})
 }
 
-// StopFaults ends what [WithChaos] has begun: there are no more faults and
-// disruptions, servers and sessions that are stopped, paused or cut off work
-// again, and black holes are healed. The latency of [WithChaos] stays.
+// StopFaults ends the faults and disruptions of [WithChaos]. Servers and sessions that
+// are stopped, paused or cut off work again, and black holes are healed. The latency of
+// [WithChaos] stays.
 //
 // At a member of an ensemble, StopFaults does that for all members. Members that
 // the plan has cut off are connected again, and those that it has slowed down do

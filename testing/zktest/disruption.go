@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Disruption is something that a [ChaosPlan] does to a server or to a session,
-// which it draws. If there is nothing to draw from, nothing happens. These are
-// the kinds:
+// Disruption is something that a [ChaosPlan] does to a server or a session that the
+// plan picks at random. If there is no server or session to pick, nothing happens.
+// These are the kinds:
 //
 //	expire         ends a session without a warning, as Session.Expire
 //	cut            cuts the connection of a session, as Session.Cut
@@ -34,8 +34,8 @@ type Disruption struct {
 	Kind string
 	For  time.Duration
 	Lag  time.Duration
-	// Do is a disruption of the test's own. It draws all that is random from the
-	// argument, and must neither wait nor call StopFaults.
+	// Do is the test's own disruption. Do takes its random numbers from the argument,
+	// and must neither wait nor call StopFaults.
 	Do func(*rand.Rand)
 }
 

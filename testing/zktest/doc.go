@@ -17,25 +17,24 @@
 //   - A [Server] has methods for what happens to servers and networks, such as
 //     [Server.Stop]; for what an operator does, such as [Server.Create]; for a
 //     look inside, such as [Server.Tree]; and for waiting: [Server.WaitFor].
-//   - A [Session] is a handle on one client's session. [Session.Expire] ends it
-//     at once, which no client can foresee.
-//   - A [Host] is a machine of clients. [Host.LoseSessions] takes their
-//     sessions away in the usual way: they are cut off for longer than the
-//     timeout.
+//   - A [Session] is a handle on one client's session. [Session.Expire] ends the
+//     session at once, without a warning.
+//   - A [Host] is a machine of clients. [Host.LoseSessions] cuts the host off for
+//     longer than the timeout, which is how clients usually lose their sessions.
 //   - A [Rule] aims an [Action] at single requests: [Server.Inject].
 //   - A [ChaosPlan] makes servers and sessions fail by chance, the same way for
 //     the same seed: [WithChaos].
 //
 // The server's time comes from package time. In a bubble of testing/synctest a
-// session of hours passes in milliseconds, and ends exactly its timeout after
-// the server last received a request of its client. An ensemble rounds that up.
+// session of hours passes in milliseconds. A session ends exactly one timeout after
+// the server has received the client's last request; an ensemble rounds that up.
 // Close clients before the server, which [Start] closes by Cleanup: a bubble waits
 // for all its goroutines, and panics if some are left. The test's log then names
 // the clients of package framework that were not closed.
 //
 // Each function says which arguments it refuses. A refused argument fails the
-// test of [Start] and [StartEnsemble]. For a server without a test it is an
-// error.
+// test that was given to [Start] or [StartEnsemble]. A server of [Run] returns an
+// error instead.
 //
 // [MODEL.md]: https://github.com/gocurator/curator/blob/main/testing/zktest/MODEL.md
 package zktest

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Ensemble is several servers with one history, as a replicated ZooKeeper. One
-// of them leads: it alone makes transactions and decides on sessions. The
-// others follow, and answer reads from what they have applied so far. An
-// ensemble serves while a majority of its members is up and connected. All
-// methods may be called from any goroutine.
+// Ensemble is several servers with one history, as a replicated ZooKeeper. Only the
+// leader makes transactions and decides when sessions end. The followers answer reads
+// from the transactions that they have applied so far. An ensemble serves while a
+// majority of its members is up and connected. All methods may be called from any
+// goroutine.
 type Ensemble struct {
 	*cluster
 	members []*Member

@@ -23,8 +23,8 @@ func register(conn *zk.Conn, ports ...int) error {
 	return nil
 }
 
-// A program that can be tried without a ZooKeeper brings its own. The server
-// needs no port: other processes could join in over [zktest.WithTCP].
+// A program embeds a server, so users can try the program without a ZooKeeper. The
+// server needs no port; other processes can connect if it has [zktest.WithTCP].
 func Example_embedded() {
 	srv, err := zktest.Run()
 	if err != nil {

@@ -31,7 +31,7 @@ func dial(srv *zktest.Server) (conn *zk.Conn, end func()) {
 }
 
 // A program can embed a server; a test would call [zktest.Start] instead.
-func ExampleRun() {
+func Example() {
 	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
@@ -49,8 +49,7 @@ func ExampleRun() {
 	// hello true
 }
 
-// The classic of ZooKeeper's pitfalls: the node was created, and the client
-// does not know.
+// The reply to a create is lost: the node exists, and the client does not know it.
 func ExampleServer_Inject() {
 	srv, err := zktest.Run()
 	if err != nil {
@@ -70,7 +69,7 @@ func ExampleServer_Inject() {
 	// created: true
 }
 
-// The nodes of a client go when its session expires.
+// The ephemeral nodes of a client are deleted when its session expires.
 func ExampleSession_Expire() {
 	srv, err := zktest.Run()
 	if err != nil {
@@ -88,7 +87,7 @@ func ExampleSession_Expire() {
 	// true [zookeeper]
 }
 
-// Functions can run in the middle of a request: here somebody else is faster.
+// A function runs in the middle of a request: another client creates the node first.
 func ExampleCall() {
 	srv, err := zktest.Run()
 	if err != nil {
@@ -106,7 +105,7 @@ func ExampleCall() {
 	// Output: zk: node already exists
 }
 
-// The leader is lost, and what was written is not.
+// A write survives the loss of the leader.
 func ExampleStartEnsemble() {
 	ens, err := zktest.RunEnsemble(3)
 	if err != nil {
@@ -127,7 +126,7 @@ func ExampleStartEnsemble() {
 	// Output: member 2 after member 3: written before
 }
 
-// The same seed makes the same things happen.
+// The same seed gives the same faults.
 func ExampleWithChaos() {
 	srv, err := zktest.Run(zktest.WithChaos(zktest.ChaosPlan{
 		Seed:        1,

@@ -11,26 +11,25 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Rule aims an [Action] at requests. A field that is zero does not restrict the
-// rule: one with nothing but Do hits the next request that is neither a ping
-// nor a handshake.
+// Rule aims an [Action] at requests. A zero field does not restrict the rule: a rule
+// with only Do hits the next request that is neither a ping nor a handshake.
 type Rule struct {
 	// Op is the type of request; see [Op] for the ones that cover several.
-	// OpAny matches everything except pings and handshakes, whose rules name them by
-	// Op(11) and OpConnect.
+	// OpAny matches everything except pings, which are Op(11), and handshakes, which
+	// are OpConnect.
 	Op Op
 	// Path is a pattern as in [path.Match] for the path the request is about,
-	// or for one of the paths of a multi; "" matches every request. For a
-	// sequential create it is the path the client asked for, without the
-	// number. The nodes of a lock at /locks/x have a random id in front, as in
-	// /locks/x/_c_<id>-lock-0000000000: the pattern for them is /locks/x/*.
+	// or for one of the paths of a multi; "" matches every request. The path of a
+	// sequential create has no number yet. The names of a lock's nodes begin with a
+	// random id, as in /locks/x/_c_<id>-lock-0000000000: the pattern for the nodes of
+	// the lock /locks/x is /locks/x/*.
 	Path string
 	// Session is the session that sends the request, 0 for any. For a handshake
-	// it is the session the client wants to take up again.
+	// it is the session that the client wants to continue.
 	Session int64
-	// After is how many matching requests to let through first. A client that
-	// creates missing parents tries first without: the create whose parents
-	// are missing fails, and only the next one succeeds. After: 1 aims at that.
+	// After is how many matching requests to let through first. For example, a
+	// client that creates missing parents first sends a create that fails: After: 1
+	// aims at the create that succeeds.
 	After int
 	// Times is how many requests to hit; 0 means 1, and -1 means all.
 	Times int
@@ -94,8 +93,8 @@ func (i *Injection) Hits() int {
 	return i.hits
 }
 
-// Done is closed when the rule has hit the last of its Times; at that moment
-// the action is only about to happen. With Times -1 it is never closed.
+// Done is closed when the rule has hit the last of its Times, just before the action.
+// With Times -1, Done is never closed.
 func (i *Injection) Done() <-chan struct{} { return i.done }
 
 func (i *Injection) spentLocked() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
@@ -172,14 +171,14 @@ func (r *rules) applyLocked(f *faults, req *Request, paths func() []string) {
 	}
 }
 
-// Inject puts a rule to work. Several rules may hit the same request; then all
-// of their actions apply. A rule with a malformed pattern, or with an action
-// that is missing or makes no sense, hits nothing: it fails the test of the
-// server, and [Injection.Err] says what is wrong for a server of [Run].
+// Inject puts a rule to work. If several rules hit the same request, all their actions
+// apply. A rule with a malformed pattern, without an action, or with a refused action
+// hits nothing: the rule fails the test of the server, and [Injection.Err] says what is
+// wrong for a server of [Run].
 func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s.number()) }
 
-// Inject puts a rule to work at every member. They count together: see
-// [Server.Inject].
+// Inject puts a rule to work at every member; see [Server.Inject]. The members count
+// its hits together.
 func (e *Ensemble) Inject(r Rule) *Injection { return e.inject(r, 0) }
 
 // inject puts a rule to work at a member, or with 0 at all there are.

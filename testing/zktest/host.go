@@ -107,12 +107,12 @@ func (h *Host) healLocked() {
 // production: the host is isolated until the servers have expired all sessions
 // that it has now, and then healed. Meanwhile, other clients get the locks of
 // the host's clients, which find their sessions expired when they reconnect. A
-// client that keeps ZooKeeper's rules has given up before, on its own clock;
-// see [Session.Expire] for a loss without that.
+// client that keeps ZooKeeper's rules gives the session up earlier, by its own
+// clock; see [Session.Expire] for a loss without a warning.
 //
-// LoseSessions returns at once. The expiry takes the timeout of the sessions,
-// and [Host.Heal] ends the isolation early. A session that its client takes up
-// from elsewhere is no longer waited for. LoseSessions returns false, and does
+// LoseSessions returns at once. The sessions expire after their timeouts, and
+// [Host.Heal] ends the isolation early. LoseSessions does not wait for a session that
+// its client has continued from another host. LoseSessions returns false, and does
 // nothing, if the host has no session.
 func (h *Host) LoseSessions() bool {
 	h.cluster.mu.Lock()
@@ -144,16 +144,15 @@ func (h *Host) endedLocked(sess *session) {
 // virtual machine that is paused. Nothing waits: the sleep is over when Suspend
 // returns.
 //
-//   - To the servers, and so to the clients of other hosts, the sessions of the
-//     host have not been heard of for d. Sessions whose time has passed expire.
-//   - To its own clients no time has passed, as their timers have stood still:
-//     Go's do in a suspended Linux, for example. They learn of it from servers
-//     that end their connections.
+//   - For the servers, the sessions of the host have been silent for d. Sessions
+//     whose timeout is over expire, which clients of other hosts see.
+//   - For the host's own clients, no time has passed: their timers stood still, as
+//     Go's timers do on a suspended Linux. They learn of the sleep when a server ends
+//     their connections.
 //
 // A machine that wakes up is often without a network for a while: call
 // [Host.Isolate] before, so that the clients learn nothing from servers. A
-// negative d fails the test of the servers, and is an error for servers of
-// [Run].
+// negative d is refused.
 func (h *Host) Suspend(d time.Duration) error {
 	if d < 0 {
 		return h.cluster.misuse("a suspension for %v", d)

@@ -106,12 +106,11 @@ func (s *Server) Watches() []Watch {
 	return list
 }
 
-// Queue returns the sequential nodes below path in the order of their numbers:
-// for a recipe that queues, who is first and who waits for whom. At the end of
-// the sequence, where numbers come again or are negative, it is the order of
-// creation. Children without a number are left out. A
-// negative number is recognized behind a name that ends in a dash: recipes use
-// such names. An invalid path is refused as by [Server.Node].
+// Queue returns the sequential nodes below path in the order of their numbers, such as
+// the contenders for a lock. At the end of the sequence, where numbers repeat or are
+// negative, the order is the order of creation. Queue omits children without a number.
+// It recognizes a negative number after a dash, as in the names of recipes. An invalid
+// path is refused as by [Server.Node].
 func (s *Server) Queue(path string) []Node {
 	if !datatree.ValidPath(path) {
 		_ = s.invalidPath(path)

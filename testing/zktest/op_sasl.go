@@ -15,10 +15,10 @@ import (
 // the server knows no SASL.
 type saslUsers map[string]string
 
-// WithSASLUser makes the server authenticate a user by SASL, with DIGEST-MD5 (RFC
-// 2831) as ZooKeeper's servers do that have a JAAS file. It may be given several times.
-// Access control lists may have the scheme sasl then, with the name of the user as the
-// id. A server without users answers messages of SASL with none.
+// WithSASLUser makes the server authenticate a user by SASL with DIGEST-MD5 (RFC 2831),
+// like a ZooKeeper server with a JAAS file. WithSASLUser may be given several times.
+// Access control lists can then have the scheme sasl, with the name of the user as the
+// id. A server without users answers SASL messages without a token.
 func WithSASLUser(name, password string) Option {
 	return func(c *config) {
 		if name == "" || strings.Contains(name, "@") { // an @ would be a matter of Kerberos' rules

@@ -9,7 +9,8 @@ import (
 	"github.com/gocurator/curator/internal/zkinside"
 )
 
-// Option configures a server.
+// Option configures a server: which clients can connect ([WithTCP], [WithSASLUser]), how
+// long sessions live ([WithSessionTimeouts]), and what fails by chance ([WithChaos]).
 type Option func(*config)
 
 type config struct {

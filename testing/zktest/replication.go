@@ -82,14 +82,12 @@ func (m *Member) answerAppliedLocked() {
 	}
 }
 
-// Lag makes the member apply each transaction d after the leader made it.
-// [forever] means that it stands still until told otherwise; 0, the default,
-// that it applies everything at once. It delays the answers to writes and syncs
-// that reach the ensemble through this member, and the events of the watches
-// there, but no reads. A leader that lags answers the syncs of its clients
-// at once, like reads. A member that joins begins with all there is. A negative
-// d fails the test of the ensemble, and is an error for an ensemble of
-// [RunEnsemble].
+// Lag makes the member apply each transaction d after the leader made it. With 0, the
+// default, the member applies every transaction at once; with math.MaxInt64, none until
+// the next Lag. Lag delays the answers to writes and syncs through this member, and the
+// events of watches there, but no reads. A leader that lags answers the syncs of its
+// clients at once, like reads. A member that joins begins with all transactions. A
+// negative d is refused.
 func (m *Member) Lag(d time.Duration) error {
 	if d < 0 {
 		return m.misuse("a lag of %v", d)

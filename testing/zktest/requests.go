@@ -118,9 +118,8 @@ func (s *Server) CountRequests(op Op) int {
 
 // Stats are totals since the beginning or the last [Server.ClearRequests].
 type Stats struct {
-	// Mode is what the server says of itself: "standalone", or in an ensemble
-	// "leader", "follower" or "looking". A server that does not run says nothing,
-	// and is "stopped" or "paused".
+	// Mode is "standalone", or in an ensemble "leader", "follower" or "looking". A
+	// server that does not run is "stopped" or "paused".
 	Mode        string
 	Zxid        int64 // the last transaction that the server has applied
 	Connections int   // open connections, black holes included
@@ -128,10 +127,10 @@ type Stats struct {
 	Requests      map[Op]int // how many there were of each type on the wire
 	Notifications int        // watch events sent, one for each client that gets the event
 
-	// Expired is how many sessions timed out. In an ensemble the leader counts
-	// them. Sessions that [Session.Expire] or their clients ended are not among
-	// them. A test that has cut nobody off, and finds some, ran on a machine
-	// that was too busy for its session timeouts.
+	// Expired is how many sessions timed out. In an ensemble, the leader counts
+	// them. Sessions that [Session.Expire] or their clients have ended do not count.
+	// If a test has cut no client off and Expired is not 0, the machine was too busy
+	// for the session timeouts.
 	Expired int
 }
 

@@ -41,9 +41,9 @@ func (s *Server) stopLocked() {
 
 // Restart starts the server's process with its data. A server that runs, or is
 // paused, is stopped first. Every session gets its full timeout again, since a
-// server does not store when clients were last heard of. A member of an
-// ensemble looks for the leader, and catches up with it before it serves. The
-// error is an error that matches [net.ErrClosed] after Close.
+// server does not store the last contact with a client. A member of an ensemble looks
+// for the leader, and catches up with it before it serves. After Close, the error
+// matches [net.ErrClosed].
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -74,9 +74,9 @@ func (s *Server) startLocked() {
 
 // Pause freezes the server's process, as a long garbage collection does.
 // Connections stay open, but nothing is read or answered, and no session
-// expires. To the other members of an ensemble it is as if the server were cut
-// off. It ends with [Server.Resume]. A server that is stopped or closed is an
-// error.
+// expires. The other members of an ensemble see a server that is cut off. The pause
+// ends with [Server.Resume]. Pause returns an error for a server that is stopped or
+// closed.
 func (s *Server) Pause() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -94,8 +94,8 @@ func (s *Server) Pause() error {
 // first, although requests of their clients may be waiting: a server that wakes
 // up looks at its clock before it looks at its connections. A member of an
 // ensemble that was paused for longer than the sync limit gives up its leader,
-// or steps down. A server that is stopped or closed is an error; one that is not
-// paused goes on.
+// or steps down. Resume returns an error for a server that is stopped or closed, and
+// nil for a server that was not paused.
 func (s *Server) Resume() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -151,8 +151,8 @@ func (s *Server) RefuseConnections(on bool) {
 	s.updatePortLocked()
 }
 
-// BlackholeAll does as [Session.Blackhole] to all connections, present and
-// future.
+// BlackholeAll makes all present and future connections black holes, as
+// [Session.Blackhole] does for one.
 func (s *Server) BlackholeAll() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -163,8 +163,9 @@ func (s *Server) BlackholeAll() {
 	}
 }
 
-// Heal ends every black hole, those made by actions such as [Blackhole]
-// included: they are reset, and new ones work. Only a [Host] that is isolated stays so.
+// Heal ends every black hole, including the black holes of actions such as [Blackhole]:
+// their connections are reset, and new connections work. An isolated [Host] stays
+// isolated.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()

@@ -10,11 +10,11 @@ import (
 //
 //	srv.Session(client.SessionID()).Expire()
 //
-// A handle of an [Ensemble], or of a [Member], finds the session at whichever
-// member it is. Expire of a member's handle needs a leader that the member can
-// reach.
+// A handle of an [Ensemble] or a [Member] finds the session at every member. Expire of
+// a member's handle needs a leader that the member can reach.
 //
-// Methods that find nothing to work on do nothing and return false.
+// If there is no session or connection to act on, a method does nothing and returns
+// false.
 type Session struct {
 	id      int64
 	cluster *cluster
@@ -34,16 +34,14 @@ func (e *Ensemble) Session(id int64) *Session {
 }
 
 // Expire ends the session as its timeout would: one transaction deletes its
-// ephemeral nodes, watchers are notified, and its connection is closed. It
-// returns false if there is no such session, or in an ensemble no leader to end
-// it.
+// ephemeral nodes, watchers are notified, and its connection is closed. Expire
+// returns false if there is no such session, or if the ensemble has no leader.
 //
 // The client gets no warning. On a real server that happens only if another
 // client closes the session, or if the server's clock jumps. Until the client
-// has heard of it, an old holder of a lock and the next one overlap, and only a
-// fencing token keeps them apart.
-// [Host.LoseSessions] takes a session away in the usual way: the client is cut
-// off for longer than its timeout.
+// learns of the end, an old holder of a lock and the next holder overlap, and only a
+// fencing token tells them apart. [Host.LoseSessions] is the usual case: the client is
+// cut off for longer than its timeout.
 func (s *Session) Expire() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -74,11 +72,11 @@ func (s *Session) Cut() bool {
 }
 
 // Blackhole makes the connection of the session a black hole. It stays open,
-// but what the client sends is swallowed, and nothing is sent to the client,
-// not even the end of the connection. The server will expire the session in
-// time. New connections of the same client work, so that it is back as soon as
-// it has noticed; [Host.Isolate] cuts a client off for longer. [Server.Heal]
-// ends the black hole. Blackhole returns false if there is no connection.
+// but the server receives nothing from the client, and the client receives nothing,
+// not even the end of the connection. The session expires after its timeout, unless
+// the client opens a new connection first, which works. [Host.Isolate] cuts a client
+// off for longer. [Server.Heal] ends the black hole. Blackhole returns false if there
+// is no connection.
 func (s *Session) Blackhole() bool { return s.withConn((*conn).blackHoleLocked) }
 
 // withConn does something to the connection of the session, if it has one.

@@ -6,15 +6,14 @@ import (
 	"strconv"
 )
 
-// Start returns a running server that is closed when the test ends. Options
-// that are nil or make no sense fail the test. In a bubble of testing/synctest,
-// Start must be called in the bubble: the end of a server that was started
-// outside of it panics in package sync.
+// Start returns a running server that is closed when the test ends. A nil or refused
+// option fails the test. In a bubble of testing/synctest, Start must be called in the
+// bubble: a server that was started outside panics in package sync when it ends.
 //
 // Outside a bubble, any client reaches the server at [Server.Addr]. In a bubble
-// there are no ports: a client has to connect by [Server.Dialer], as clients of
-// package curatortest do, or it is refused: dial tcp 127.0.0.1:1: connect:
-// connection refused. If it tries again without end, the test hangs.
+// there are no ports: a client must connect by [Server.Dialer], as clients of package
+// curatortest do. Any other dialer gets "dial tcp 127.0.0.1:1: connect: connection
+// refused", and a client that retries without end hangs the test.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
@@ -27,9 +26,8 @@ func Start(tb TB, opts ...Option) *Server {
 	return s
 }
 
-// Run returns a running server, which the caller has to close. The error says
-// which option is nil or makes no sense, or why the server cannot listen on the
-// address given to [WithTCP].
+// Run returns a running server, which the caller must close. The error says which option
+// is nil or refused, or why the server cannot listen on the address of [WithTCP].
 func Run(opts ...Option) (*Server, error) {
 	cfg, err := configured(opts)
 	if err != nil {
@@ -88,9 +86,9 @@ func (s *Server) closeLocked() {
 }
 
 // StartEnsemble returns a running ensemble of n members, which has a leader and
-// is closed when the test ends. An n that is not positive, and options that are
-// nil or make no sense, fail the test. In a bubble of testing/synctest,
-// StartEnsemble must be called in the bubble.
+// is closed when the test ends. An n that is not positive, and a nil or refused option,
+// fail the test. In a bubble of testing/synctest, StartEnsemble must be called in the
+// bubble.
 func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
 	e, err := RunEnsemble(n, opts...)
@@ -103,8 +101,8 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	return e
 }
 
-// RunEnsemble is [StartEnsemble] without a test: the caller has to close the
-// ensemble. The error is [Run]'s, or says that n is not positive.
+// RunEnsemble is [StartEnsemble] without a test: the caller must close the ensemble. The
+// error is an error of [Run], or says that n is not positive.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("zktest: an ensemble of %d members", n)

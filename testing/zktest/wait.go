@@ -6,12 +6,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
-// WaitFor waits until cond is true, and returns nil; or until ctx ends, and
-// returns its error; or until the server is closed, and returns
-// an error that matches [net.ErrClosed]. It calls cond now and after each change of the server's
-// state, not in between: a cond about anything else may be noticed late.
-// Several changes in quick succession may be seen as one, so a state that
-// passes at once may be missed. cond may use the server's methods.
+// WaitFor waits until cond is true, and returns nil. If ctx ends first, WaitFor returns
+// its error. If the server is closed first, the error matches [net.ErrClosed]. WaitFor
+// calls cond now and after each change of the server's state, so cond should depend on
+// that state alone. One call may follow several quick changes, so WaitFor may miss a
+// state between them. cond may use the server's methods.
 func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 	return s.waitFor(ctx, cond, &s.closed)
 }

@@ -20,9 +20,9 @@ var migrations = fstest.MapFS{
 	"2_prices.up.sql": {Data: []byte("ALTER TABLE orders ADD price INT")},
 }
 
-// A replica migrates its database when it starts. This one's is in memory. Another
-// one's driver would be postgres.WithInstance, for example.
-func ExampleOpen() {
+// A replica migrates its database when it starts. The database of this example is in
+// memory; a service would call postgres.WithInstance, for example.
+func Example() {
 	ctx := context.Background()
 	client, done := connectExample()
 	defer done()

@@ -36,48 +36,16 @@
 //	"malformed"   400 Bad Request            the header is not as above, or there are several
 //	""            503 Service Unavailable    the store has failed
 //
-// The body is application/problem+json, by RFC 9457. It has the usual members status,
-// title and detail, and also reason and lock, the path of the lock that guards the
-// resource. If the token is stale, token and owner are the request's, and newestToken
-// and newestOwner are the largest token seen so far and its holder. Tokens are strings,
-// because they may have 64 bits. [ErrorOf] reads the body.
-//
-// The error of a store may contain secrets, so the body leaves it out. Wrap the
-// [fence.Store] to log its errors.
+// The body is a description of the problem, which [ErrorOf] reads; see [Handler].
 //
 // # What is not fenced
 //
-// The check comes before the handler runs. After a request with a larger token, no
-// request with a smaller one is admitted. But a request that was admitted before may
-// still be running, and its later writes may follow the writes of the next holder. The
-// end of the lease does not stop that handler, which runs in another process.
-//
-// Only a check in the write itself closes this window. The handler has the caller's
-// lease:
+// The check comes before the handler runs. A request that was admitted may still be
+// running when the next holder writes. Only a check in the write itself closes this
+// window. The handler has the caller's lease for that:
 //
 //	lease, _ := fence.FromContext(r.Context())
 //
-// How to use the lease depends on the resource:
-//
-//   - For a SQL database, pass the lease to Within, Exec, Update or Upsert of module
-//     contrib/fencesql.
-//   - For data in memory, write within fence.Guard.Do, with the lease's FencingToken.
-//   - For data in the ensemble of the lock, add a framework.CheckOp of the lease's Path
-//     and of AnyVersion to the transaction, in the namespace of the holder's client.
-//   - For another service, call it with the context of the request. Transport forwards
-//     the token.
-//
-// The check before the handler remains useful: it refuses early, before effects that no
-// database fences.
-//
-// Also:
-//
-//   - A new holder fences with its first request. Until then, requests of the former
-//     holder are admitted.
-//   - Leases with the same token are not fenced from each other; see
-//     locks.Lease.FencingToken. Do not fence by the lease of a semaphore.
-//   - Fencing is not authentication. A malicious client can send any token, and a very
-//     large token locks out all other clients. Authenticate clients before the check.
-//   - The server cannot distinguish two locks with the same path in two ensembles, or in
-//     two namespaces of an ensemble. Give the locks different paths, or different stores.
+// [fence.Incoming] says how to use the lease, and has the other limits. Fencing is not
+// authentication: authenticate clients before the check.
 package fencehttp

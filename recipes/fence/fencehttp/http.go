@@ -59,14 +59,20 @@ func (t transport) CloseIdleConnections() {
 }
 
 // Handler returns a handler that calls next for requests whose token the store admits,
-// and refuses all others; see "The answers" and "What is not fenced" in the package
-// documentation. In the context of the request, fence.FromContext finds the caller's
-// lease.
+// and refuses all others; see "The answers" in the package documentation. In the context
+// of the request, fence.FromContext finds the caller's lease.
 //
 // The function lock returns the path of the lock that guards the object of the request,
 // as the holders' clients see that path. The function must not take the path from the
 // header. If the path is empty, the request needs no token, such as a read, and reaches
 // next unchanged and without a check. Handler panics if an argument is nil.
+//
+// The body of a refusal is application/problem+json, by RFC 9457. It has the usual members
+// status, title and detail, and also reason and lock, the path of the lock that guards the
+// resource. If the token is stale, token and owner are the request's, and newestToken and
+// newestOwner are the largest token seen so far and its holder. Tokens are strings,
+// because they may have 64 bits. The error of a store may contain secrets, so the body
+// leaves it out. Wrap the fence.Store to log its errors.
 func Handler(store fence.Store, lock func(*http.Request) string, next http.Handler) http.Handler {
 	switch {
 	case store == nil:
