@@ -79,27 +79,3 @@ func TestReaderThatGivesUpLeavesNoOtherNode(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
-
-// Somebody makes nodes that look like those of a reader's create, and deletes its
-// own. It is not admitted without that one.
-func TestReaderWhoseNodeIsGoneIsNotAdmittedByItsOtherNodes(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t)
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(other, path))
-		reader := take(ctx, readLock(c, path))
-		synctest.Wait()
-		for _, name := range w.Nodes(t, path) {
-			if id, _, ok := strings.Cut(name, "__READ__"); ok {
-				require.NoError(t, w.Fake.Create(path+"/"+id+"__READ__0000000008", nil))
-				require.NoError(t, w.Fake.Create(path+"/"+id+"__READ__0000000009", nil))
-				require.NoError(t, w.Fake.Delete(path+"/"+name))
-			}
-		}
-		require.NoError(t, writer.Release(ctx))
-		lease := reader.Wait(t)
-		require.Contains(t, w.Fake.Children(path), strings.TrimPrefix(lease.Path(), path+"/"))
-		require.NoError(t, lease.Release(ctx))
-	})
-}

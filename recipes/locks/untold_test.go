@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -90,26 +89,4 @@ func changeUntold(t *testing.T, w *world, watched zktest.Watch) {
 	require.NoError(t, w.Fake.Create(watched.Path+"/foreign", nil))
 	require.NoError(t, w.Fake.Delete(watched.Path+"/foreign"))
 	show()
-}
-
-// A waiter whose predecessor it may not read any more is told so, as it is if
-// it may not read it at the beginning.
-func TestWaiterIsToldThatItMayNotReadItsPredecessorAnyMore(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		one, _ := w.Connect(t)
-		two, _ := w.Connect(t)
-		lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(one, path))
-		waiter := locktest.AcquireLater(t.Context(), locks.NewInterProcessMutex(two, path))
-		<-time.After(time.Second)
-		w.Hide(t, lease.Path())
-		require.NoError(t, w.Fake.Set(lease.Path(), nil))
-		select {
-		case <-waiter.Done:
-		case <-time.After(recipetest.Untold):
-		}
-		require.True(t, waiter.IsOver())
-		require.ErrorIs(t, waiter.Err, zk.ErrNoAuth)
-		w.WaitNodes(t, path, 1)
-	})
 }
