@@ -77,17 +77,6 @@ func TestWithParentsNeedsNoRightsAboveTheDeepestExistingNode(t *testing.T) {
 	})
 }
 
-// The server may reap the empty parent between its creation and the child's.
-func TestWithParentsSurvivesAReaper(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		admin := another(t, srv)
-		deleteParent := func(zktest.Request) { admin.Delete(t.Context(), "/p", framework.AnyVersion) }
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/p/n", After: 1, Times: 2, Do: zktest.Call(deleteParent)})
-		mustCreate(t, c, "/p/n", "", framework.WithParents())
-		require.Equal(t, []string{"n"}, srv.Children("/p"))
-	})
-}
-
 func TestReadsAndWrites(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ctx := t.Context()

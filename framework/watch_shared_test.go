@@ -70,29 +70,6 @@ func TestWatchSetForACallerThatHasGoneIsWithdrawn(t *testing.T) {
 	})
 }
 
-// The watch has fired for a change that the late comer has already seen, or was
-// set for one it has not: a caller that reads must have a watch that is newer
-// than what it has read.
-func TestJoinerReadsAgainWhenTheSharedWatchFiresMeanwhile(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "old")
-		first, err := watchKinds(c)["data"](t.Context(), "/n")
-		require.NoError(t, err)
-		other := another(t, srv)
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.CallAfter(func(zktest.Request) {
-			_, err := other.Set(t.Context(), "/n", []byte("new"), -1)
-			require.NoError(t, err)
-			time.Sleep(time.Millisecond)
-		})})
-		data, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		require.True(t, fired(first))
-		if string(data) == "old" {
-			require.True(t, fired(w), "a reader of the old data hears of the change")
-		}
-	})
-}
-
 // Promise: A caller sees what it has written before, although another caller's read of
 // the node is in flight.
 func TestReadSeesTheCallersOwnWrite(t *testing.T) {
