@@ -28,7 +28,7 @@ func TestPauseAfterAConflictEndsWithTheClient(t *testing.T) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Times: -1, Do: ahead})
 		over := make(chan error)
 		go func() { over <- v.Store(w.Patience(t), []byte("ours")) }()
-		settle() // requests take no time here, so that the call pauses now
+		synctest.Wait() // requests take no time here, so the call is in its first pause
 		begun := time.Now()
 		require.NoError(t, c.Close())
 		err := <-over
