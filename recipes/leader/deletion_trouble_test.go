@@ -57,20 +57,3 @@ func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
 		}
 	}
 }
-
-// The first attempt ends with the outage. The error names the error of the next attempts.
-func TestShutdownNamesWhatTheDeletionMeetsAfterAnOutage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, _, network := w.leaderAndNext(t, "/l")
-		network.Refuse(true)
-		network.Cut()
-		require.Error(t, first.Shutdown(recipetest.Within(t, time.Second)))
-		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
-		network.Refuse(false)
-		err := first.Shutdown(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.True(t, isThrottled(err), "%v", err)
-		throttled.Remove()
-		w.closeAll(t, "/l", first, second)
-	})
-}

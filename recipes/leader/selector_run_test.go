@@ -109,23 +109,6 @@ func TestRequeueIsToldOfEachLeadership(t *testing.T) {
 	})
 }
 
-// The pause behind work that has failed ends with the client.
-func TestPauseBeforeTheNextLeadershipEndsWithTheClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		again := leader.WithRequeue(func(error) bool { return true })
-		ran := make(chan error)
-		go func() {
-			ran <- leader.NewSelector(c, "/l", again).Run(t.Context(), func(context.Context) error { return errors.New("failed") })
-		}()
-		time.Sleep(5500 * time.Millisecond)
-		begun := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-ran, framework.ErrClosed)
-		require.Zero(t, time.Since(begun))
-	})
-}
-
 // Run returns an error if it is running already, or is called under its own
 // leadership.
 func TestSelectorRunsOnce(t *testing.T) {
