@@ -78,18 +78,6 @@ func TestDeadlockIsNamed(t *testing.T) {
 	}
 }
 
-// Every deadlock is found, also among processes that wait for others in vain.
-func TestSeveralDeadlocks(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.ring(t, "/one", "a", "b")
-		w.ring(t, "/two", "c", "d", "e")
-		graph := w.graph(t)
-		require.Len(t, graph.Deadlocks, 2)
-		require.ElementsMatch(t, []string{"a", "b"}, processesIn(graph.Deadlocks[0]))
-		require.ElementsMatch(t, []string{"c", "d", "e"}, processesIn(graph.Deadlocks[1]))
-	})
-}
-
 // A cycle that comes apart between the two looks is not reported, nor one that
 // is there again with other nodes.
 func TestCycleThatDissolvesIsNotReported(t *testing.T) {
