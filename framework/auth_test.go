@@ -36,7 +36,7 @@ func TestAddedCredentialsHoldFromThenOn(t *testing.T) {
 
 // The connection is lost after the server has taken them: the next one must
 // have them all the same.
-func TestAddAuthOutlastsALostReply(t *testing.T) {
+func TestAddAuthSurvivesALostReply(t *testing.T) {
 	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole()} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			owner := newClient(t, srv, alice)

@@ -206,7 +206,7 @@ func TestChrootIsPutBeforeEveryPathAndTakenOffEveryResult(t *testing.T) {
 	})
 }
 
-// Paths of nodes, valid and not. The rules are those of PathUtils.validatePath.
+// Paths of nodes, valid and not. The rules are the rules of PathUtils.validatePath.
 var badPaths = map[string]string{
 	"empty": "", "relative": "a", "trailing slash": "/a/", "two slashes": "/a//b", "only slashes": "//",
 	"dot": "/a/./b", "two dots": "/a/../b", "ends with a dot": "/.", "ends with two dots": "/a/..",

@@ -51,7 +51,7 @@ func TestFirstWaiterMayLeaveWhileTheWatchIsBeingSet(t *testing.T) {
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)})
 		go c.GetW(within(t, time.Second), "/n")
 		synctest.Wait()
-		_, _, w, err := c.GetW(t.Context(), "/n") // joins, and outlasts the first
+		_, _, w, err := c.GetW(t.Context(), "/n") // joins, and stays longer than the first
 		require.NoError(t, err)
 		require.Len(t, srv.Watches(), 1)
 		_, err = c.Set(t.Context(), "/n", nil, -1)

@@ -80,7 +80,7 @@ func TestClosedWatcherLeavesStandardWatchesAlone(t *testing.T) {
 
 // The events of changed children that a standard watch gets are no events of a
 // recursive watch above it (ZOOKEEPER-4475).
-func TestRecursiveWatcherHearsOfNoChangedChildren(t *testing.T) {
+func TestRecursiveWatcherReceivesNoChangedChildren(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/n", nil))
 		tree, below := mustWatch(t, c, "/", framework.WithRecursion()), mustWatch(t, c, "/n")
@@ -139,9 +139,9 @@ func TestPersistentWatchIsSetBehindStandardOnesOnTheirWay(t *testing.T) {
 	})
 }
 
-// A client uses all kinds of watches on a few paths at random, and its
-// connection fails at random. Each Watcher hears of the last change or of a
-// reset, and nothing is left behind.
+// A client uses all kinds of watches on a few paths at random, and its connection fails
+// at random. Each Watcher receives the last change or a reset, and nothing is left
+// behind.
 func TestRandomUseOfAllKindsOfWatchesOnAFewPaths(t *testing.T) {
 	for seed := range uint64(thorough.Size(150, 30)) {
 		eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -28,7 +28,7 @@ func Example() {
 	mutex := locks.NewInterProcessMutex(client, "/locks/sku-42", locks.WithName("sku"))
 	err := mutex.Do(ctx, func(context.Context) error { return nil })
 	request.End()
-	done() // closes the client: its tracer has been told of everything then
+	done() // closes the client: its tracer has received everything then
 	fmt.Println(err)
 
 	for _, span := range spans.GetSpans() {

@@ -35,10 +35,12 @@ func TestMemberWhoseNodeComesAfterTheRound(t *testing.T) {
 }
 
 // The reply to a member's create is lost. While the member is disconnected, the other
-// one enters, and deletes its node when it leaves. The node that opens the barrier is
-// younger than the member's own: the member enters, and nobody waits for it in vain.
+// member enters, and deletes its node when it leaves. The node that opens the barrier
+// is younger than the first member's node. So the first member enters, and no member
+// waits for it forever.
 //
-// Promise: A member that is disconnected while the barrier opens enters when it is connected again.
+// Promise: A member that is disconnected while the barrier opens enters when it is
+// connected again.
 func TestMemberThatIsDisconnectedWhileTheBarrierOpens(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"the other waits": time.Hour, "the other gives up": time.Second} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// A service reads what it has just registered, from memory, and hears of others.
+// A service reads what it has just registered, from memory, and receives the changes of
+// other services.
 func Example() {
 	client, srv, done := exampletest.Connect()
 	defer done()

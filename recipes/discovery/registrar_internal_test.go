@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Registers that fail, each with an ID of its own, leave nothing behind.
+// Registers that fail, each with a different ID, leave nothing behind.
 func TestRegistersThatFailAreForgotten(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})

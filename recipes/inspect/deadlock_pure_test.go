@@ -77,7 +77,7 @@ func largestClosed(waits []Wait) (largest []Wait) {
 
 // A deadlock is found if, and only if, there are waits that cannot end. Each
 // that is reported is a cycle of several processes.
-func TestDeadlocksAreThoseOfTheDefinition(t *testing.T) {
+func TestDeadlocksMatchTheDefinition(t *testing.T) {
 	found := 0
 	for seed := range uint64(3000) {
 		waits := randomWaits(rand.New(rand.NewPCG(seed, 1)))

@@ -23,7 +23,7 @@ func (w *world) graph(t *testing.T, opts ...inspect.Option) inspect.Graph {
 	return graph
 }
 
-// ring makes each service hold a lock, and wait for that of the next. The
+// ring makes each service hold a lock, and wait for the next service's lock. The
 // function returned ends the waits.
 func (w *world) ring(t *testing.T, dir string, names ...string) (giveUp func()) {
 	t.Helper()

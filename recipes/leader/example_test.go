@@ -100,8 +100,8 @@ func ExampleLatch_HandOver() {
 	defer second.Shutdown(ctx)
 	srv.WaitChildren(ctx, "/leader", 2) // the second latch is in line
 
-	// On SIGTERM the hand-over gets a context of its own, since that of the
-	// service may have ended.
+	// On SIGTERM the hand-over gets a new context, since the service's context may have
+	// ended.
 	shutdown, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	err = first.HandOver(shutdown) // the service stops even on ErrNotLeader or ErrNoSuccessor

@@ -84,7 +84,7 @@ func TestRunReturnsTheWorksError(t *testing.T) {
 
 // CURATOR-15, CURATOR-16: the requeue function gets the result of each
 // leadership. Run returns the last result.
-func TestRequeueIsToldOfEachLeadership(t *testing.T) {
+func TestRequeueReceivesEachLeadership(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		var told []error

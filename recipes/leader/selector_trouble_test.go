@@ -15,7 +15,7 @@ import (
 
 // The error of a Run whose context ends in the queue names the leader, as the
 // error of an acquire does.
-func TestRunInVainNamesTheLeader(t *testing.T) {
+func TestFailedRunNamesTheLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first := w.run(t, w.Observer, "/s", 0)
 		lease := <-first.leads

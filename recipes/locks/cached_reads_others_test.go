@@ -26,7 +26,7 @@ func readTogether(t *testing.T, ctx context.Context, rw *locks.InterProcessReadW
 	return all
 }
 
-// What happens to the node ends all leases, and each is told of it. The node of a
+// A deletion of the node ends all leases, and each lease has the cause. The node of a
 // lost lock stays until the last holder has stopped.
 //
 // Promise: Readers that share a node lose their leases together.

@@ -14,7 +14,7 @@ import (
 )
 
 // Views of a client with different namespaces have one lock, and a node each. The lease
-// has the path and the checks of its own view.
+// has the path and the checks of the view that acquired it.
 func TestLockOfTwoViews(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -41,7 +41,7 @@ func TestLockOfTwoViews(t *testing.T) {
 	})
 }
 
-// Each acquire has the options of its own object, whichever object was first
+// Each acquire has the options of the object that is used, whichever object was first
 // at the lock.
 func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -17,8 +17,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// minimumHold is that of the mutexes of these tests. It is longer than a session
-// timeout.
+// minimumHold is the minimum hold of the mutexes of these tests. It is longer than a
+// session timeout.
 const minimumHold = time.Minute
 
 func holdingMutex(c *framework.Client, path string) *locks.InterProcessMutex {
@@ -117,7 +117,7 @@ func TestMinimumHoldEndsForOneThatAsks(t *testing.T) {
 // else.
 //
 // Promise: A minimum hold survives the end of its client.
-func TestMinimumHoldOutlastsTheClient(t *testing.T) {
+func TestMinimumHoldSurvivesTheClient(t *testing.T) {
 	for name, released := range map[string]bool{"released": true, "held": false} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -134,7 +134,7 @@ func TestMinimumHoldOutlastsTheClient(t *testing.T) {
 				require.Less(t, time.Since(closed), time.Second)
 				require.True(t, w.exists(lease.Path()))
 				require.False(t, w.exists(mine.Path()), "other locks are free")
-				synctest.Wait() // the server hears of the end of the connection
+				synctest.Wait() // the server sees the end of the connection
 				require.Zero(t, w.Fake.Stats().Connections-1, "but for the observer's")
 
 				time.Sleep(w.Session - 1)

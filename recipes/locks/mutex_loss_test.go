@@ -77,8 +77,8 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 	})
 }
 
-// transfer records how a mutex passes from a holder to a waiter. Each of the
-// two has a client of its own.
+// transfer records how a mutex passes from a holder to a waiter. The two have separate
+// clients.
 type transfer struct {
 	network *recipetest.Network // network of the holder
 	holder  *locks.Lease
@@ -159,7 +159,7 @@ func waitState(t *testing.T, c *framework.Client, want state.State) {
 func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		w.Session = time.Minute // the session outlasts a restart of the server
+		w.Session = time.Minute // the session survives a restart of the server
 		c1, _ := w.Connect(t)
 		c2, _ := w.Connect(t)
 		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))

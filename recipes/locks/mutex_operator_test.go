@@ -59,8 +59,8 @@ func TestTwoGoroutinesOfOneClientBehindADeletion(t *testing.T) {
 	}
 }
 
-// A long holder watches its own node. The watch goes with the node, without a
-// request of its own. Data written to the node does not end the lease.
+// A long holder watches its own node. The watch ends with the node, without a request.
+// Data written to the node does not end the lease.
 func TestLongHolderLeavesNoWatch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// notAcquired returns the error of an acquire in vain.
+// notAcquired returns the error of a failed acquire.
 func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
 	t.Helper()
 	var refused *locks.NotAcquiredError

@@ -28,7 +28,7 @@ func writeLock(c *framework.Client, path string) locks.Locker {
 // while all wait. Another one goes on with its node.
 //
 // Promise: Readers that share a node keep its place if the reader that made it leaves.
-func TestReadersOutlastTheOneThatWaitsForThem(t *testing.T) {
+func TestReadersKeepTheNodeOfAReaderThatGivesUp(t *testing.T) {
 	for _, when := range []time.Duration{time.Second / 2, 2 * time.Second} {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

@@ -17,10 +17,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// When Close has returned, the tracer has been told of every end, and the log
-// has every line. The scheduler decides in which order. In real time, Close
-// would stop waiting after a second, which a busy machine may need. The tracer
-// and the buffer have no lock, so that the race detector sees a late call.
+// When Close has returned, the tracer has received every end, and the log has every
+// line. The scheduler decides in which order. In real time, Close would stop waiting
+// after a second, which a busy machine may need. The tracer and the buffer have no
+// lock, so that the race detector sees a late call.
 func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 	const holds = 30
 	for range 20 {
@@ -113,8 +113,8 @@ func (endingHold) Context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// A tracer that has ended the context of the work is told of the end of the hold, too.
-func TestTracerThatEndsTheWorkIsToldOfTheEnd(t *testing.T) {
+// A tracer that has ended the context of the work receives the end of the hold, too.
+func TestTracerThatEndsTheWorkReceivesTheEnd(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &ending{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))

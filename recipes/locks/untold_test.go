@@ -14,10 +14,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A change that the server does not tell of uses up the holder's watch on its
-// own node. It hears of nothing that follows, such as the deletion of the node,
-// with which the next in line holds the lock.
-func TestHolderNoticesADeletionThatItIsNotToldOf(t *testing.T) {
+// A change that the server does not report uses up the holder's watch on its own node.
+// The holder then receives nothing that follows, such as the deletion of the node, with
+// which the next in line holds the lock.
+func TestHolderNoticesASilentDeletion(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, w *world, node string){
 		"after a change that it was not told of": func(t *testing.T, w *world, node string) {
 			w.ChangeUntold(t, node)
@@ -52,7 +52,7 @@ func TestHolderNoticesADeletionThatItIsNotToldOf(t *testing.T) {
 
 // A change that the server does not tell of uses up a waiter's watch. It would
 // not hear of the release.
-func TestWaiterNoticesAReleaseThatItIsNotToldOf(t *testing.T) {
+func TestWaiterNoticesASilentRelease(t *testing.T) {
 	for name, of := range map[string]func(c *framework.Client) locks.Locker{
 		"mutex":     func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") },
 		"writer":    func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() },

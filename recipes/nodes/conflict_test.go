@@ -83,9 +83,8 @@ func TestSecondOwnerFails(t *testing.T) {
 	})
 }
 
-// The policy Replace takes the path over. The one that was replaced ends, if
-// its own policy is to replace, or else waits: they do not replace each other
-// for ever.
+// The policy Replace takes the path over. The replaced owner ends, if its own policy is
+// to replace, or else waits: the two owners do not replace each other for ever.
 func TestSecondOwnerReplaces(t *testing.T) {
 	for name, policy := range map[string]nodes.ConflictPolicy{"wait": nodes.Wait, "replace": nodes.Replace} {
 		t.Run(name, func(t *testing.T) {
@@ -342,7 +341,7 @@ func TestPersistentModes(t *testing.T) {
 	}
 }
 
-// The node in the way is gone, and a server is in trouble when ours is to be
+// The node in the way is gone, and a server fails when the owner's node is to be
 // created.
 func TestConflictThatIsOverHidesNoTrouble(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -28,8 +28,8 @@ func (w *world) join(t *testing.T, g *nodes.Group, id, payload string, opts ...n
 	return m
 }
 
-// views reads a group's views on a goroutine of its own. next returns them one
-// after the other.
+// views reads a group's views on a new goroutine. next returns them one after the
+// other.
 func (w *world) views(t *testing.T, g *nodes.Group) (next func() nodes.View) {
 	t.Helper()
 	return recipetest.Read(t, w.World, g.Changes)
@@ -124,7 +124,7 @@ func TestNodeOfAFormerSessionIsAMember(t *testing.T) {
 		next := w.views(t, g)
 		require.Equal(t, []string{"a=1*"}, text(next().Members))
 		r, _ := m.Node().Registration()
-		// The old node is not replaced, because the server is in trouble.
+		// The old node is not replaced, because the server fails.
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Path: r.Path, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
 		zkinside.Of(w.Fake).PauseSession(r.Session.ID())
 		<-r.Session.Context().Done()

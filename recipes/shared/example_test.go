@@ -75,7 +75,7 @@ func ExampleValue_TrySet() {
 	// 2 <nil>
 }
 
-// A setting of a type of its own. The node has JSON.
+// A setting with a type of the program. The node has JSON.
 func ExampleNewValue() {
 	client, srv, done := exampletest.Connect(framework.WithServiceName("orders"))
 	defer done()
