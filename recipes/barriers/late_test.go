@@ -122,37 +122,6 @@ func TestMemberWhoseNodeComesBetweenTwoLeaves(t *testing.T) {
 	}
 }
 
-// The last member leaves, and has seen no other member. Before its node is deleted, a third
-// one enters, and the node of a fourth one is created. The third member waits for the
-// fourth one, for which the barrier stays open.
-func TestMembersWhoComeWhileTheLastOneLeaves(t *testing.T) {
-	for i := range 8 { // the order of the members' names decides whether the third one's node stays while it waits
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				require.NoError(t, w.Fake.Create("/b", nil))
-				clients := w.clients(t, 4)
-				fourth := w.enterSlowly(w.Patience(t), clients[3], 3*time.Second)
-				passages := w.enterAll(t, "/b", clients[:2])
-				over, cancel := context.WithCancel(t.Context())
-				cancel()
-				require.ErrorIs(t, passages[0].Leave(over), barriers.ErrNotLeft)
-				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: clients[1].SessionID(), Do: zktest.DelayRequest(2 * time.Second)})
-				last := leaveLater(w.Patience(t), passages[1])
-				settle()
-				passage := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[2], "/b", 2)).wait(t)
-				time.Sleep(1500 * time.Millisecond)
-				third := leaveLater(w.Patience(t), passage)
-				w.leaveAll(t, []*barriers.Passage{fourth.wait(t)})
-				for _, l := range []*leaving{last, third} {
-					<-l.done
-					require.NoError(t, l.err)
-				}
-				w.NothingLeft(t, "/b")
-			})
-		})
-	}
-}
-
 // Both members inside leave while the node of a third one is there. The third member gives
 // up before it has seen who is inside, and leaves no opening behind, by which a Java
 // member would pass alone.
