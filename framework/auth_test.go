@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -37,7 +36,7 @@ func TestAddedCredentialsHoldFromThenOn(t *testing.T) {
 
 // The connection is lost after the server has taken them: the next one must
 // have them all the same.
-func TestAddAuthOutlastsALostReply(t *testing.T) {
+func TestAddAuthSurvivesALostReply(t *testing.T) {
 	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole()} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			owner := newClient(t, srv, alice)
@@ -48,25 +47,6 @@ func TestAddAuthOutlastsALostReply(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-}
-
-// One server refuses the credentials once. Work that was promised for the
-// background goes on all the same.
-func TestCleanUpOutlastsRefusedCredentials(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, alice)
-		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: 1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		synctest.Wait()
-		framework.Extend(c).DeleteInBackground("/n")
-		srv.RefuseConnections(false)
-		time.Sleep(time.Minute)
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		_, there := srv.Node("/n")
-		require.False(t, there)
-	})
 }
 
 func TestAddedCredentialsThatAreRefusedAreNotKept(t *testing.T) {

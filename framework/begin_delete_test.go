@@ -7,13 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/zkinside"
-	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -165,35 +163,6 @@ func outageFor(srv *zktest.Server, d time.Duration) {
 	time.AfterFunc(d, func() { srv.RefuseConnections(false) })
 }
 
-// An answer that has come counts, although there is no connection any more.
-func TestBegunDeleteThatIsAnsweredWaitsForNoConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		wait := insider.Of(c).BeginDelete(t.Context(), "/n")
-		synctest.Wait()
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		synctest.Wait()
-		start := time.Now()
-		require.NoError(t, wait())
-		require.Zero(t, time.Since(start))
-	})
-}
-
-// What the server refuses stays refused.
-func TestBegunDeleteThatIsRefused(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		mustCreate(t, c, "/n/child", "")
-		err := insider.Of(c).BeginDelete(t.Context(), "/n")()
-		require.ErrorIs(t, err, zk.ErrNotEmpty)
-		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-		require.ErrorIs(t, insider.Of(c).BeginDelete(t.Context(), "n")(), zk.ErrInvalidPath)
-		time.Sleep(time.Minute)
-		require.Equal(t, 1, srv.CountRequests(zktest.OpDelete))
-	})
-}
-
 // A connection that has too much under way takes the delete in its turn.
 func TestBegunDeleteThatWaitsForRoomIsMadeOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -221,43 +190,4 @@ func TestBegunDeleteThatWaitsForRoomIsMadeOnce(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A release that does not survive its connection waits for no answer of the next one.
-func TestBegunDeleteWhileConnectedEndsWithTheConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for _, node := range []string{"/a", "/b"} {
-			require.NoError(t, srv.Create(node, nil))
-		}
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		under := insider.Of(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest()})
-		start := time.Now()
-		require.ErrorIs(t, insider.Of(c).BeginDelete(under, "/a")(), framework.ErrSuspended)
-		require.Zero(t, time.Since(start))
-
-		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/b", Do: zktest.DelayReply(time.Second)})
-		start = time.Now()
-		require.ErrorIs(t, insider.Of(c).BeginDelete(under, "/b")(), framework.ErrSuspended)
-		require.Zero(t, time.Since(start))
-		time.Sleep(time.Minute)
-		require.Equal(t, []string{"zookeeper"}, srv.Children("/"))
-	})
-}
-
-// Hooks are told of the operation by wait, and not while the caller may hold a mutex.
-func TestHooksAreToldOfABegunDeleteByItsWait(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var r recorder
-		c := newClient(t, srv, framework.WithHooks(&r))
-		mustCreate(t, c, "/n", "")
-		wait := insider.Of(c).BeginDelete(t.Context(), "/n")
-		require.Len(t, r.started, 1)
-		require.NoError(t, wait())
-		require.Len(t, r.ended, 2)
-		require.Equal(t, "delete", r.ended[1].Name)
-		require.Equal(t, 1, r.ended[1].Attempts)
-	})
 }

@@ -87,23 +87,3 @@ func TestBusyConnectionIsNotTakenForMute(t *testing.T) {
 		callers.Wait()
 	})
 }
-
-// The answer to the first batch carries a zxid that the watches of the second
-// have not seen.
-func TestConnectionThatBreaksBetweenBatchesOfWatchesLosesNoEvent(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		watches := manyWatches(t, srv, c, 2000)
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		time.Sleep(time.Second)
-		for i := range watches {
-			require.NoError(t, srv.Set(manyName(i), []byte("changed")))
-		}
-		srv.Inject(zktest.Rule{Op: zkinside.OpSetWatches, After: 1, Do: zktest.DropRequest()})
-		srv.RefuseConnections(false)
-		time.Sleep(10 * time.Second)
-		for i, w := range watches {
-			require.True(t, fired(w), i)
-		}
-	})
-}

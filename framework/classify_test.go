@@ -146,24 +146,3 @@ func TestClassesOfWrappedErrors(t *testing.T) {
 		require.Equal(t, tc.retry, v.retry, "%v", tc.err)
 	}
 }
-
-// A caller that waits for something gives up at an error that repeating does
-// not cure, however it is wrapped, and at no other.
-func TestIsRefusal(t *testing.T) {
-	wrapped := func(err error) []error {
-		return []error{err, &OpError{"create", "/n", err}, fmt.Errorf("leader: %w", &TxnError{Err: err})}
-	}
-	for _, err := range []error{zk.ErrNoAuth, zk.ErrNodeExists, zk.ErrInvalidPath, ErrRequestTooLarge, &ServerError{-125}} {
-		for _, err := range wrapped(err) {
-			require.True(t, IsRefusal(err), "%v", err)
-		}
-	}
-	for _, err := range []error{
-		nil, zk.ErrConnectionClosed, zk.ErrSessionExpired, ErrSessionLost, ErrSuspended, ErrNotConnected, ErrClosed,
-		context.Canceled, context.DeadlineExceeded, &ServerError{-1}, &ServerError{-7}, errors.New("new"),
-	} {
-		for _, err := range wrapped(err) {
-			require.False(t, IsRefusal(err), "%v", err)
-		}
-	}
-}

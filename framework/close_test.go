@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -222,19 +221,6 @@ func TestCloseEndsWatchesWithErrClosed(t *testing.T) {
 		require.ErrorIs(t, err, framework.ErrClosed)
 		require.NotErrorIs(t, err, framework.ErrSessionLost)
 		w.Stop()
-	})
-}
-
-func TestCloseGivesUpWorkInTheBackground(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := unclosed(t, srv, framework.WithConnectionTimeout(time.Second), framework.WithRetry(retry.None()))
-		mustCreate(t, c, "/n", "")
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		for range 10 {
-			require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()))
-		}
-		require.LessOrEqual(t, closing(t, c), time.Second)
 	})
 }
 

@@ -45,6 +45,7 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 			"transaction, TxnOp of no kind": transaction(framework.TxnOp{}),
 			"auth, no scheme":               c.AddAuth(ctx, "", nil),
 			"auth, no password":             c.AddAuth(ctx, "digest", []byte("user")),
+			"in session, nil function":      c.InSession(ctx, nil),
 		} {
 			var config *framework.ConfigError
 			require.ErrorAs(t, err, &config, name)
@@ -56,6 +57,7 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 		require.ErrorIs(t, create(framework.WithMode(7)), zk.ErrInvalidFlags)
 		require.ErrorIs(t, create(framework.WithACL(nil)), zk.ErrInvalidACL)
 		require.ErrorIs(t, setACL(nil), zk.ErrInvalidACL)
+		require.ErrorIs(t, transaction(framework.CreateOp("/", nil)), zk.ErrNodeExists)
 		require.Empty(t, ops(srv), "nothing was sent")
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// The real servers list a session's nodes, behind a sync.
+// The real servers list a session's nodes, after a sync.
 func TestRealServerCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	srv := sharedServer(t)

@@ -103,39 +103,3 @@ func TestAwaitOutageCountsEachOutageAlone(t *testing.T) {
 		srv.RefuseConnections(false)
 	})
 }
-
-// doneContext is a context that calls a function before the first wait for it.
-type doneContext struct {
-	context.Context
-	first func()
-}
-
-func (c *doneContext) Done() <-chan struct{} {
-	if f := c.first; f != nil {
-		c.first = nil
-		f()
-	}
-	return c.Context.Done()
-}
-
-// An outage that begins at the moment at which the call has lasted for the connection
-// timeout is counted like any other.
-func TestAwaitOutageThatBeginsWhenTheTimeIsOver(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
-		for range 20 {
-			require.NoError(t, c.WaitConnected(t.Context()))
-			limit, cancel := context.WithTimeout(t.Context(), time.Minute)
-			begins := &doneContext{limit, func() {
-				time.Sleep(5 * time.Second)
-				cutOff(srv)
-				for c.State().IsConnected() {
-					time.Sleep(time.Millisecond)
-				}
-			}}
-			require.ErrorIs(t, insider.Of(c).AwaitOutage(begins), framework.ErrNotConnected)
-			cancel()
-			srv.RefuseConnections(false)
-		}
-	})
-}

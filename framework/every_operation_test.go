@@ -9,9 +9,9 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 )
 
-// everyOperation returns each of a client's operations, by name, as a function
-// of a path that is to exist and have no children. A created node is a child
-// named "new", or has a name of its own if it is protected.
+// everyOperation returns each of a client's operations, by name, as a function of a
+// path that must exist and have no children. A created node is a child named "new", or
+// has a unique name if it is protected.
 func everyOperation(c *framework.Client) map[string]func(ctx context.Context, path string) error {
 	child := func(path string) string {
 		if framework.ValidatePath(path) != nil {

@@ -136,3 +136,10 @@ func ops(srv *zktest.Server) []zktest.Op {
 	}
 	return list
 }
+
+func requireConfigError(t *testing.T, err error, name string) {
+	t.Helper()
+	var wrong *framework.ConfigError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, name, wrong.Name)
+}

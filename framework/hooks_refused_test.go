@@ -17,7 +17,7 @@ var errFaulty = errors.New("faulty")
 
 func (faulty) Err() error { return errFaulty }
 
-func TestHookThatHearsOfNothingIsRefused(t *testing.T) {
+func TestHookWithoutAMethodIsRefused(t *testing.T) {
 	type misspelt struct{}
 	_, err := framework.New("zk1", framework.WithHooks(idle{}, misspelt{}))
 	require.ErrorIs(t, err, zk.ErrBadArguments)

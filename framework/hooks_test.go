@@ -59,7 +59,7 @@ func (r *recorder) states() []clienttrace.StateChange {
 	return append([]clienttrace.StateChange(nil), r.changes...)
 }
 
-func TestTracerIsToldOfEveryOperation(t *testing.T) {
+func TestTracerReceivesEveryOperation(t *testing.T) {
 	for name := range everyOperation(nil) {
 		t.Run(name, func(t *testing.T) {
 			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
@@ -113,7 +113,7 @@ func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
 	})
 }
 
-func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
+func TestTracerReceivesEveryStateFromTheFirst(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		srv.RefuseConnections(true)
 		tracer := &recorder{}
@@ -160,7 +160,7 @@ func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
 	})
 }
 
-// idle is a hook that hears of operations, and does nothing.
+// idle is a hook that has the methods of operations, and does nothing.
 type idle struct{}
 
 func (idle) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context { return ctx }
@@ -184,14 +184,14 @@ func (n named) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
 	*n.seen = append(*n.seen, n.name+" sees "+ctx.Value(namedKey{}).(string)+" at the end of "+end.Name)
 }
 
-// onlyEnds hears of ends alone.
+// onlyEnds has only the method for ends.
 type onlyEnds struct{ seen *[]string }
 
 func (o onlyEnds) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
 	*o.seen = append(*o.seen, "only ends: "+end.Name)
 }
 
-func TestEveryHookHearsOfAnOperation(t *testing.T) {
+func TestEveryHookReceivesAnOperation(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var seen []string
 		c := newClient(t, srv, framework.WithHooks(named{"a", &seen}, onlyEnds{&seen}), framework.WithHooks(named{"b", &seen}))
@@ -237,7 +237,7 @@ func (o *openClients) set(c clienttrace.Client, open bool) {
 	o.open[c] = open
 }
 
-func TestTracerIsToldOfEachClientOnce(t *testing.T) {
+func TestTracerReceivesEachClientOnce(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		tracer := &openClients{open: map[clienttrace.Client]bool{}}
 		one := newClient(t, srv, framework.WithHooks(tracer))
@@ -249,7 +249,7 @@ func TestTracerIsToldOfEachClientOnce(t *testing.T) {
 	})
 }
 
-func TestWatchesAreThoseOfTheServer(t *testing.T) {
+func TestWatchesAreTheServersWatches(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv)
 		require.Zero(t, insider.Of(c).Watches())

@@ -104,7 +104,7 @@ func TestCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 	}
 }
 
-// The server at which Close deletes nodes lags behind the one that has made them.
+// Close deletes nodes at a server that lags behind the server that created them.
 //
 // Promise: Close that keeps a node deletes the others even at a server that lags.
 func TestCloseAtALaggingServerLeavesOnlyTheNodesThatAreKept(t *testing.T) {

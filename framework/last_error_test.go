@@ -31,7 +31,7 @@ func persistent(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *fra
 
 // The context ends while an answer is awaited, or while the client waits for the
 // next attempt.
-func TestOperationThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
+func TestOperationThatGivesUpNamesTheLastError(t *testing.T) {
 	for name, next := range map[string]zktest.Action{
 		"the next attempt is not answered":   zktest.Blackhole(),
 		"the next attempt fails in this way": zktest.Fail(zkinside.ErrThrottled),
@@ -64,7 +64,7 @@ func TestOnErrorReportsErrorsThatAreRetried(t *testing.T) {
 		require.Equal(t, framework.OpError{Op: "get", Path: "/", Err: &framework.ServerError{Code: throttled}}, *op)
 		_, _, err = c.Get(ctx, "/missing")
 		require.ErrorIs(t, err, zk.ErrNoNode)
-		require.Len(t, told, 2, "that was not outlasted")
+		require.Len(t, told, 2, "a refusal is not retried")
 	})
 }
 
@@ -91,8 +91,8 @@ func TestSessionIDIsZeroBetweenSessions(t *testing.T) {
 	})
 }
 
-// Whoever reads a persistent watch hears of no change while the server has too much
-// to do to set it again after a reconnect, and can ask why.
+// While the server has too much to do to set a persistent watch again after a
+// reconnect, the reader receives no change, and can ask why.
 func TestWatcherTellsWhyItIsNotSetAgain(t *testing.T) {
 	persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		w := mustWatch(t, c, "/n")

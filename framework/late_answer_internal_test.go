@@ -14,7 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// lingeringConn is a connection whose end takes a while, as that of TLS may.
+// lingeringConn is a connection whose end takes a while, as the end of a TLS connection
+// may.
 type lingeringConn struct {
 	net.Conn
 	mayEnd <-chan struct{}

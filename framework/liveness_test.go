@@ -13,22 +13,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestStrictContactKeepsAHealthySession(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		for _, op := range []zktest.Op{zktest.OpSync, zktest.OpMulti, zkinside.OpPing} { // a slow network
-			srv.Inject(zktest.Rule{Optional: true, Op: op, Times: -1, Do: zktest.DelayReply(200 * time.Millisecond)})
-		}
-		c := newClient(t, srv, framework.WithStrictContact())
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		for range 100 { // and an interruption now and then
-			time.Sleep(time.Minute)
-			srv.CutAll()
-		}
-		require.NoError(t, s.Context().Err())
-	})
-}
-
 // The follower that we are connected to is cut off from its leader and goes on
 // answering pings. The leader ends the session meanwhile. Whether we have given
 // it up by then is what strict contact decides, at every phase of the

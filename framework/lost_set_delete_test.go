@@ -61,13 +61,6 @@ func TestRefusalThatIsLostIsNoSuccess(t *testing.T) {
 	}
 }
 
-func TestDeleteOfAMissingNodeIsNoNodeAlsoAfterALostRead(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.ErrorIs(t, c.Delete(t.Context(), "/n", framework.AnyVersion), zk.ErrNoNode)
-		require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()), "guaranteed: it is gone")
-	})
-}
-
 func TestGuaranteedDeleteOnACancelledContextIsDone(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")

@@ -55,16 +55,6 @@ func TestNamespaceIsPutBeforeEveryPathAndTakenFromWhatComesBack(t *testing.T) {
 	})
 }
 
-// CURATOR-666: the namespace was taken away twice.
-func TestNamespaceIsTakenAwayOnceFromPathsThatRepeatIt(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		created := mustCreate(t, namespace(t, c, "/a"), "/a/a", "", framework.WithParents())
-		require.Equal(t, "/a/a", created.Path)
-		_, _, err := c.Get(t.Context(), "/a/a/a")
-		require.NoError(t, err)
-	})
-}
-
 func TestNamespaceHasEveryOperation(t *testing.T) {
 	for name := range everyOperation(nil) {
 		t.Run(name, func(t *testing.T) {

@@ -90,6 +90,7 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 		"unknown error policy":        {WithErrorPolicy(42), "error policy"},
 		"no option":                   {nil, "option"},
 		"no tracer":                   {WithHooks(nil), "hook"},
+		"nil pointer to a tracer":     {WithHooks((*struct{})(nil)), "hook"},
 		"no ACL provider":             {WithACLProvider(nil), "ACL provider"},
 		"no servers function":         {WithServers(nil), "servers function"},
 		"no TLS configuration":        {WithTLS(nil), "TLS configuration"},

@@ -77,17 +77,6 @@ func TestWithParentsNeedsNoRightsAboveTheDeepestExistingNode(t *testing.T) {
 	})
 }
 
-// The server may reap the empty parent between its creation and the child's.
-func TestWithParentsSurvivesAReaper(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		admin := another(t, srv)
-		deleteParent := func(zktest.Request) { admin.Delete(t.Context(), "/p", framework.AnyVersion) }
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/p/n", After: 1, Times: 2, Do: zktest.Call(deleteParent)})
-		mustCreate(t, c, "/p/n", "", framework.WithParents())
-		require.Equal(t, []string{"n"}, srv.Children("/p"))
-	})
-}
-
 func TestReadsAndWrites(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ctx := t.Context()
@@ -217,7 +206,7 @@ func TestChrootIsPutBeforeEveryPathAndTakenOffEveryResult(t *testing.T) {
 	})
 }
 
-// Paths of nodes, valid and not. The rules are those of PathUtils.validatePath.
+// Paths of nodes, valid and not. The rules are the rules of PathUtils.validatePath.
 var badPaths = map[string]string{
 	"empty": "", "relative": "a", "trailing slash": "/a/", "two slashes": "/a//b", "only slashes": "//",
 	"dot": "/a/./b", "two dots": "/a/../b", "ends with a dot": "/.", "ends with two dots": "/a/..",

@@ -58,7 +58,7 @@ func TestResolveDNS(t *testing.T) {
 	}
 }
 
-func TestNamesAreLookedUpAnewEachTime(t *testing.T) {
+func TestNamesAreLookedUpEachTime(t *testing.T) {
 	z := nameServer{"headless": {"10.0.0.1"}}
 	ask := resolve(z.lookup, []string{"headless"})
 	first, err := ask(t.Context())

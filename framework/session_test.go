@@ -3,7 +3,6 @@ package framework_test
 import (
 	"context"
 	"net"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -77,59 +76,6 @@ func TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition(t *testing.
 		require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer), "partition after %v", offset)
 		require.Equal(t, sessionTimeout, l.nodeDeleted.Sub(l.lastAnswer), "partition after %v", offset)
 		require.True(t, l.contextEnd.Before(l.nodeDeleted), "partition after %v", offset)
-	}
-}
-
-func TestSessionEndsInTimeAtEveryPhaseOfAPartitionWithTraffic(t *testing.T) {
-	for offset := time.Duration(0); offset < 2*pingInterval; offset += 700 * time.Millisecond {
-		var c *framework.Client
-		var end, deleted, last time.Time
-		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.Start(t)
-			c = newClient(t, srv)
-			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-			var traffic sync.WaitGroup
-			t.Cleanup(traffic.Wait)
-			traffic.Go(func() { // without a pause, answered or not
-				for t.Context().Err() == nil {
-					ctx, cancel := context.WithTimeout(t.Context(), 170*time.Millisecond)
-					c.Get(ctx, "/")
-					cancel()
-					time.Sleep(170 * time.Millisecond)
-				}
-			})
-			time.Sleep(offset)
-			last = lastRequest(srv, n.Session)
-			srv.BlackholeAll()
-			<-n.Session.Context().Done()
-			end = time.Now()
-			require.NoError(t, srv.WaitFor(t.Context(), func() bool { _, ok := srv.Node("/e"); return !ok }))
-			deleted = time.Now()
-		})
-		require.Equal(t, trusted, end.Sub(last), "partition after %v: requests that are not answered prove nothing", offset)
-		require.True(t, end.Before(deleted))
-	}
-}
-
-// The deadline of the session in Curator was computed from the timeout asked
-// for, in some versions with an overflow.
-func TestNegotiatedTimeoutCountsAndNotTheOneAskedFor(t *testing.T) {
-	for _, tc := range []struct {
-		asked, shortest, longest, negotiated time.Duration
-	}{
-		{asked: time.Hour, longest: 4 * time.Second, negotiated: 4 * time.Second},
-		{asked: time.Second, shortest: 40 * time.Second, longest: time.Hour, negotiated: 40 * time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.Start(t, zktest.WithSessionTimeouts(max(tc.shortest, time.Millisecond), tc.longest))
-			c := newClient(t, srv, framework.WithSessionTimeout(tc.asked))
-			s, err := c.Session(t.Context())
-			require.NoError(t, err)
-			begin := time.Now()
-			srv.BlackholeAll()
-			<-s.Context().Done()
-			require.Equal(t, tc.negotiated*9/10, time.Since(begin))
-		})
 	}
 }
 

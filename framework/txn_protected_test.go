@@ -47,8 +47,8 @@ func TestTransactionMakesProtectedNodesAndTheirParents(t *testing.T) {
 	})
 }
 
-// Whatever is lost, the caller has the nodes that it is told of, and no others
-// are left.
+// Whatever is lost, the caller has the nodes that the results name, and no others are
+// left.
 func TestTransactionWithProtectedNodesIsFoundOutByTheirNames(t *testing.T) {
 	eachLoss(t, func() []framework.TxnOp { return takeTurn(3) },
 		func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
@@ -139,10 +139,10 @@ func TestProtectedNodesOfATransactionWhoseCallerHasGoneAreDeleted(t *testing.T) 
 	}
 }
 
-// The parent is there, so that the request that is lost is the one that makes the
-// nodes.
+// The parent exists, so the lost request is the request that creates the nodes.
 //
-// Promise: A transaction whose reply was lost is recognized as applied by its protected nodes.
+// Promise: A transaction whose reply was lost is recognized as applied by its protected
+// nodes.
 func TestTransactionWithProtectedNodesWhoseReplyIsLostIsFoundOutAsDone(t *testing.T) {
 	list := func() []framework.TxnOp {
 		return append(protectedOps("/m/lease-", 3), framework.DeleteOp("/n", framework.AnyVersion))

@@ -40,35 +40,6 @@ func TestEmptyTransactionDoesNothing(t *testing.T) {
 	})
 }
 
-func TestTransactionRefusesWhatMakesNoSense(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for _, tc := range []struct {
-			op   framework.TxnOp
-			want error
-		}{
-			{framework.TxnOp{}, zk.ErrBadArguments},
-			{framework.DeleteOp("n", 0), zk.ErrInvalidPath},
-			{framework.CreateOp("/n/", nil), zk.ErrInvalidPath},
-			{framework.CreateOp("/", nil), zk.ErrNodeExists},
-			{framework.CreateOp("/n", nil, framework.WithMode(99)), zk.ErrInvalidFlags},
-			{framework.CreateOp("/n", nil, framework.WithTTL(time.Second)), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.WithACL(nil)), zk.ErrInvalidACL},
-			{framework.CreateOp("/n", nil, framework.WithSiblings()), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.WithParentACL(zk.WorldACL(1))), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.WithIdempotence()), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.WithIdempotence()), zk.ErrBadArguments},
-		} {
-			_, err := c.Transaction(t.Context(), framework.CheckOp("/", 0), tc.op)
-			require.ErrorIs(t, err, tc.want)
-			var failed *framework.TxnError
-			require.ErrorAs(t, err, &failed)
-			require.Equal(t, 1, failed.Index)
-			require.ErrorIs(t, failed.Results[0].Err, framework.ErrRolledBack)
-		}
-		require.Empty(t, ops(srv), "nothing was sent")
-	})
-}
-
 // A node's versions are negative after 2^31 writes. So a negative version is one
 // like any other, in a transaction as well as outside.
 func TestNegativeVersionsAreVersions(t *testing.T) {

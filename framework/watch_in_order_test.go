@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// An event says in which order changes were made only if the server has told of
-// it by itself, on the connection on which the watch was set.
+// An event shows the order of changes only if the server has sent the event unasked, on
+// the connection on which the watch was set.
 //
 // Promise: An event after a reconnect is not taken to be in order.
 func TestEventIsInOrder(t *testing.T) {

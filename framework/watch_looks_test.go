@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// untold is after how long a change is noticed that no server has told of.
+// untold is how long the client takes to notice a change that no server has reported.
 const untold = 5 * time.Minute
 
 // inSilence makes changes while only the administrator may read a node. The
@@ -85,8 +85,8 @@ func TestWatchThatWasUsedUpInSilenceIsSetAgain(t *testing.T) {
 	})
 }
 
-// Each watch is as of another transaction. The first look at it takes a request
-// of its own, and after that all of them share one.
+// Each watch is as of another transaction. The first check of a watch takes a separate
+// request. After that, all watches share one request.
 func TestManyWatchesAreLookedAtWithOneRequest(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		const many = 200

@@ -58,7 +58,7 @@ func watchError(t *testing.T, c *framework.Client, ctx context.Context) (err err
 	return err
 }
 
-// Attempts that fail at once, for want of a connection, are no loop without a
+// Attempts that fail at once because there is no connection are no loop without a
 // pause.
 func TestWatchWaitsWithoutASpin(t *testing.T) {
 	limited(t, func(t *testing.T, ctx context.Context, srv *zktest.Server, c *framework.Client) {

@@ -2,9 +2,7 @@ package framework_test
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,53 +16,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The node that the reader reads after a reset, and every event after it, must
-// lead to the last state, wherever the connection is cut.
-func TestWatchMissesNothingWhereverTheConnectionIsCut(t *testing.T) {
-	faults := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zkinside.Reset().(zktest.Action)}
-	for after := range 14 {
-		for i, fault := range faults {
-			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				require.NoError(t, srv.Create("/n", []byte("0")))
-				srv.Inject(zktest.Rule{Optional: true, Op: zktest.OpAny, After: after, Do: fault})
-				seen := &lastSeen{}
-				go seen.follow(t, c)
-				for v := range 20 {
-					time.Sleep(time.Second)
-					require.NoError(t, srv.Set("/n", fmt.Append(nil, v)))
-				}
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				require.Equal(t, "19", seen.get(), "fault %d after %d requests", i, after)
-			})
-		}
-	}
-}
-
-// lastSeen is what a reader that reads after each event has seen of /n.
-type lastSeen struct {
-	mu   sync.Mutex
-	data string
-}
-
-func (l *lastSeen) get() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.data
-}
-
-func (l *lastSeen) follow(t *testing.T, c *framework.Client) {
-	for range c.Watch(t.Context(), "/n") {
-		data, _, err := c.Get(t.Context(), "/n")
-		if err != nil {
-			continue
-		}
-		l.mu.Lock()
-		l.data = string(data)
-		l.mu.Unlock()
-	}
-}
-
 func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zkinside.OpAddWatch, Do: zktest.DelayReply(2 * time.Second)})
@@ -74,32 +25,6 @@ func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
 		synctest.Wait()
 		require.Empty(t, srv.Watches())
 		require.Zero(t, insider.Of(c).Watches())
-	})
-}
-
-// A reader that has been told of everything in one session is not up to date in
-// the next one before its watch is set again.
-func TestReaderIsNotCaughtUpBeforeTheWatchIsSetInTheNextSession(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		w := mustWatch(t, c, "/n")
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		zxid, ok := w.CaughtUp()
-		require.True(t, ok)
-		require.Equal(t, srv.Stats().Zxid, zxid)
-		srv.Session(c.SessionID()).Expire()
-		for range 5000 {
-			if now, ok := w.CaughtUp(); ok {
-				require.GreaterOrEqual(t, now, zxid)
-			}
-			if unread := unread(t, w); len(unread) > 0 {
-				require.Equal(t, []string{"reset /n"}, unread)
-				_, ok := w.CaughtUp()
-				require.True(t, ok)
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-		t.Fatal("no reset")
 	})
 }
 

@@ -40,37 +40,6 @@ func TestStandardWatchLeavesThePersistentOneAlone(t *testing.T) {
 	}
 }
 
-// Removing a standard watch takes half of a persistent one away on servers
-// before 3.9 (ZOOKEEPER-4471).
-func TestStoppedStandardWatchLeavesThePersistentOneWhole(t *testing.T) {
-	for kind := range watchKinds(nil) {
-		for _, first := range []string{"standard", "persistent"} {
-			t.Run(kind+" "+first+" first", func(t *testing.T) {
-				eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-					require.NoError(t, srv.Create("/n", nil))
-					var w *framework.Watcher
-					if first == "persistent" {
-						w = mustWatch(t, c, "/n")
-					}
-					one, err := watchKinds(c)[kind](t.Context(), "/n")
-					require.NoError(t, err)
-					if w == nil {
-						w = mustWatch(t, c, "/n")
-					}
-					one.Stop()
-					synctest.Wait()
-					require.NoError(t, srv.Set("/n", nil))
-					require.NoError(t, srv.Create("/n/c", nil))
-					require.Equal(t, []string{"changed /n", "children /n"}, unread(t, w))
-					w.Close()
-					synctest.Wait()
-					require.Empty(t, srv.Watches())
-				})
-			})
-		}
-	}
-}
-
 // Servers before 3.9 cannot remove a persistent watch without the standard ones
 // on its path (ZOOKEEPER-4472).
 func TestClosedWatcherLeavesStandardWatchesAlone(t *testing.T) {
@@ -111,7 +80,7 @@ func TestClosedWatcherLeavesStandardWatchesAlone(t *testing.T) {
 
 // The events of changed children that a standard watch gets are no events of a
 // recursive watch above it (ZOOKEEPER-4475).
-func TestRecursiveWatcherHearsOfNoChangedChildren(t *testing.T) {
+func TestRecursiveWatcherReceivesNoChangedChildren(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/n", nil))
 		tree, below := mustWatch(t, c, "/", framework.WithRecursion()), mustWatch(t, c, "/n")
@@ -170,9 +139,9 @@ func TestPersistentWatchIsSetBehindStandardOnesOnTheirWay(t *testing.T) {
 	})
 }
 
-// A client uses all kinds of watches on a few paths at random, and its
-// connection fails at random. Each Watcher hears of the last change or of a
-// reset, and nothing is left behind.
+// A client uses all kinds of watches on a few paths at random, and its connection fails
+// at random. Each Watcher receives the last change or a reset, and nothing is left
+// behind.
 func TestRandomUseOfAllKindsOfWatchesOnAFewPaths(t *testing.T) {
 	for seed := range uint64(thorough.Size(150, 30)) {
 		eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

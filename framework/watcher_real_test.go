@@ -23,8 +23,8 @@ func nextTold(t *testing.T, w *framework.Watcher, n int) (list []string) {
 	return list
 }
 
-// The traps of servers before 3.9: whatever standard watches do on the same
-// path, a persistent watch hears of every change, and so do they.
+// These are the traps of servers before 3.9: whatever standard watches do on the same
+// path, a persistent watch receives every change, and so do the standard watches.
 func TestRealServerPersistentAndStandardWatchesOfOnePath(t *testing.T) {
 	srv := zkserver.Start(t)
 	c, other := realClient(t, srv, ""), realClient(t, srv, "")

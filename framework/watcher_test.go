@@ -18,8 +18,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// eachVersion runs a test in virtual time with servers that have the watches of
-// ZooKeeper 3.9, and with one that has those of 3.8.
+// eachVersion runs a test in virtual time with a server that has the watches of
+// ZooKeeper 3.9, and with a server that has the watches of 3.8.
 func eachVersion(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
 	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zkinside.With(zkinside.Settings{Version38: true}).(zktest.Option)}} {
@@ -91,7 +91,7 @@ var (
 	}
 )
 
-func TestWatcherHearsOfEveryChange(t *testing.T) {
+func TestWatcherReceivesEveryChange(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		node, tree := mustWatch(t, c, "/n"), mustWatch(t, c, "/", framework.WithRecursion())
 		changeEverything(t, srv)
@@ -314,7 +314,7 @@ func TestWatchersOfANamespaceHaveItsPaths(t *testing.T) {
 	})
 }
 
-func TestLastZxidIsThatOfTheNewestAnswer(t *testing.T) {
+func TestLastZxidIsTheNewestAnswers(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
 		require.Equal(t, srv.Stats().Zxid, c.LastZxid())

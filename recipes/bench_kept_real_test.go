@@ -19,11 +19,11 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// BenchmarkKept reports the bytes of heap and stack that one client keeps for each
-// lock that it holds, for each lock that it waits for at the server, and for each
-// latch that does not lead. Each lock and latch has its own path, and what it waits
-// for is another client's. The figures are those of the settled state, in which all
-// watches are set. The server is another process.
+// BenchmarkKept reports the bytes of heap and stack that one client keeps for each lock
+// that it holds, for each lock that it waits for at the server, and for each latch that
+// does not lead. Each lock and latch has its own path, and waits for a node of another
+// client. The figures describe the settled state, in which all watches are set. The
+// server is another process.
 //
 //	go test -tags real ./recipes -run '^$' -bench Kept -benchtime 1x
 func BenchmarkKept(b *testing.B) {
@@ -132,8 +132,8 @@ func (k *kept) stand() {
 // start notes what the process keeps without the locks or latches.
 func (k *kept) start() { k.before = memory() }
 
-// report reports what each lock or latch keeps once it has its watches: one of its
-// own node, and one of the node that it waits for.
+// report reports what each lock or latch keeps once it has its watches: one on the
+// client's own node, and one on the node that the client waits for.
 func (k *kept) report(watches int) {
 	k.awaitWatches(k.client, watches)
 	k.ReportMetric((memory()-k.before)/keptObjects, "B/object")

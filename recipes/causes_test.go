@@ -100,14 +100,14 @@ func (x trial) causesMakeNoDifference(t *testing.T, endings []ending) (made bool
 }
 
 // tellApart fails the test if the end was the reason for another outcome. Where
-// goroutines of the library race for something, either outcome is seen with
-// either end, and as often. So it goes on in pairs, one run with each end, and
-// counts those of which only one has the other outcome: for a difference if it
-// is the one with that end, and against it otherwise.
+// goroutines of the library race, either outcome is seen with either end, and as often.
+// So tellApart goes on in pairs, one run with each end. A pair counts if exactly one
+// run has the other outcome: for a difference if the run has that end, and against it
+// otherwise.
 //
 // This is Wald's test of one in two against nine in ten. If the end makes no
-// difference, the chance of a failure is below one in 100,000. An end that
-// matters in a part of the runs is found.
+// difference, the chance of a failure is below one in 100,000. An end that matters in a
+// part of the runs is found.
 func (x trial) tellApart(t *testing.T, end ending, plain, told outcome) {
 	t.Helper()
 	const pairs, fails, passes = 100, 20, -4

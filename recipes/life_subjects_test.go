@@ -37,9 +37,9 @@ type subject struct {
 	// look any more.
 	disturb func(t *testing.T, h *home)
 
-	// outlasts says that a refusal does not end it, because others have no use of
-	// its end: it is a copy, and says what is missing in it.
-	outlasts bool
+	// survives says that a refusal does not end the recipe, because users have no use
+	// for its end: the recipe is a copy, and reports what the copy lacks.
+	survives bool
 
 	isLoop bool // on the caller's goroutine, which needs no end and no wait
 }
@@ -67,7 +67,7 @@ var instance = discovery.Instance{Service: "orders", ID: "a", Address: "10.0.0.7
 
 var subjects = map[string]subject{
 	"Cache": {
-		closed: cache.ErrClosed, asks: zkinside.OpAddWatch, outlasts: true,
+		closed: cache.ErrClosed, asks: zkinside.OpAddWatch, survives: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			c, err := cache.New(h.client, "/")
 			if err != nil {
@@ -110,7 +110,7 @@ var subjects = map[string]subject{
 		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Delete("/g/m")) },
 	},
 	"view of a group": {
-		asks: zkinside.OpAddWatch, outlasts: true, isLoop: true,
+		asks: zkinside.OpAddWatch, survives: true, isLoop: true,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			ctx, cancel := context.WithCancel(h.Patience(t))
 			done, began := make(chan struct{}), make(chan struct{}, 1)
@@ -132,7 +132,7 @@ var subjects = map[string]subject{
 				cancel()
 				return nil, last
 			case <-began:
-			case <-time.After(time.Second): // the server is in trouble
+			case <-time.After(time.Second): // the server fails
 			}
 			err := func() error { <-done; return last }
 			return &living{done, err, nil, func(context.Context) error { cancel(); <-done; return last }}, nil
@@ -153,7 +153,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"Directory": {
-		closed: discovery.ErrClosed, asks: zkinside.OpAddWatch, outlasts: true,
+		closed: discovery.ErrClosed, asks: zkinside.OpAddWatch, survives: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			h.Fake.Create("/services/orders/a", []byte("{}"))
 			d, err := discovery.NewDirectory(h.client, "/services", discovery.CuratorCodec(), "orders")

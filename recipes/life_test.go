@@ -102,7 +102,7 @@ func requireNothingLeft(t *testing.T, h *home) {
 	require.Empty(t, s.Ephemerals(h.client.SessionID()))
 }
 
-// lasting is an answer of a server in trouble.
+// lasting is an error of a server that keeps failing.
 var lasting = zktest.Fail(zkinside.ErrSystem)
 
 func TestNothingStartsOnAClosedClient(t *testing.T) {
@@ -233,7 +233,7 @@ func TestRefusalEndsALife(t *testing.T) {
 		trouble.Remove()
 		refusals := h.answers(s.asks, zktest.Fail(zktest.ErrNoAuth))
 		time.Sleep(5 * time.Minute)
-		if s.outlasts {
+		if s.survives {
 			requireAlive(t, l)
 			if waits != nil {
 				require.ErrorIs(t, <-waits, zk.ErrNoAuth) // the last error
@@ -259,8 +259,8 @@ func TestRefusalEndsALife(t *testing.T) {
 	})
 }
 
-// Who gives up waiting is told of his context, of its cause, and of the trouble
-// that has kept him waiting.
+// The error of a call that gives up has the end of the caller's context, the cause of
+// that end, and the last error of the servers.
 //
 // Promise: A call that gives up reports the last error that it retried through.
 func TestWaitThatGivesUpNamesTheTrouble(t *testing.T) {

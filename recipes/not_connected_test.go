@@ -65,8 +65,8 @@ func TestShortWaitsTellWhyThereIsNoConnection(t *testing.T) {
 	})
 }
 
-// The connection ends with a request under way, and does not come back. Those who
-// wait are told of the outage, and not only of that request.
+// The connection ends with a request under way, and does not come back. Callers who
+// wait learn of the outage, and not only of that request.
 func TestOutageIsToldInPlaceOfTheRequestThatItHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)

@@ -57,7 +57,7 @@ func documentedRows(t *testing.T) map[string]string {
 	return rows
 }
 
-func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
+func TestNamesMatchTheDocumentation(t *testing.T) {
 	code := semconvNames(t)
 	values := slices.Compact(slices.Sorted(maps.Values(code)))
 	require.Equal(t, values, slices.Sorted(maps.Keys(documentedRows(t))))

@@ -212,7 +212,7 @@ func TestSlowHoldIsReported(t *testing.T) {
 	}, tracing.WithSlowHold(3*time.Second))
 }
 
-func TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold(t *testing.T) {
+func TestWorkIsInTheSpanOfItsCallerOrOfTheHold(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
 		request := s.request(v, "POST /orders")
 		lease := s.must(v.mutex().Acquire(request))

@@ -128,8 +128,8 @@ func (s *story) answerConnectsAt(at time.Duration) {
 	})})
 }
 
-// request returns a context with a span of the service's own, like that of a
-// request that the service answers.
+// request returns a context with a span of the service, like the context of a request
+// that the service answers.
 func (s *story) request(v *service, name string) context.Context {
 	ctx, span := v.tracer.Start(context.Background(), name)
 	s.requests = append(s.requests, span)
@@ -229,8 +229,8 @@ func (s *story) span(b *strings.Builder, v *service, span sdktrace.ReadOnlySpan)
 	}
 }
 
-// ofConnection is 1 for events that the client reports, else 0. If two events
-// have the same time, the client's comes first, because its goroutine and that
+// ofConnection is 1 for events that the client reports, else 0. If two events have the
+// same time, the client's event comes first, because the goroutines of the client and
 // of the recipe may run in either order.
 func ofConnection(event sdktrace.Event) int {
 	if strings.HasPrefix(event.Name, "connection ") || event.Name == "session lost" {

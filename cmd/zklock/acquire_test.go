@@ -21,7 +21,7 @@ import (
 func TestAStopWhileWaitingStartsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
-		s.hold(t, "/l") // a LeaderSelector's queue is that of a mutex
+		s.hold(t, "/l") // the queue of a LeaderSelector is the same as the queue of a mutex
 		for _, sig := range child.Forwarded {
 			for _, line := range bothCommands {
 				r := s.start(t, line...)
@@ -131,7 +131,7 @@ func TestAPathOfAnotherKindIsRefusedAfterTheGrant(t *testing.T) {
 	}
 }
 
-func TestAWaiterIsToldOfAnotherKind(t *testing.T) {
+func TestAWaiterLearnsOfAnotherKind(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
 		s.hold(t, "/l")

@@ -42,7 +42,7 @@ type stand struct {
 	*zktest.Server
 	sessions []string           // in the order in which they were opened
 	dial     framework.DialFunc // in place of the server's network, if it is set
-	refuses  error              // that of the system when a command is started, or nil
+	refuses  error              // what the system returns when a command is started, or nil
 	parent   chan struct{}      // the end of zklock's parent, which is process 5; nil if it is process 1
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// What follows from the last of some events. What protects the lock comes before
-// what is told of it.
+// TestCustody checks the actions that follow from the last of some events. Actions that
+// protect the lock come before messages.
 func TestCustody(t *testing.T) {
 	const grace = 2 * time.Second
 	cause := framework.ErrSessionLost
@@ -53,8 +53,8 @@ func TestCustody(t *testing.T) {
 	}
 }
 
-// A loss counts if the command still ran, and has a status of its own if the
-// command could not be stopped. A signal counts if it asks for the end.
+// A loss counts if the command still ran. The loss has a different status if the
+// command could not be stopped. A signal counts if it asks the command to end.
 func TestCustodyKnowsTheOutcome(t *testing.T) {
 	loss, exit := event{kind: sawLoss, cause: framework.ErrSessionLost}, event{kind: sawExit}
 	c := &custody{path: "/l"}

@@ -178,8 +178,7 @@ func TestFreeAtTheEndOfTheNumbers(t *testing.T) {
 	})
 }
 
-// The node that is shown is the one that the user has named, and the one that is
-// deleted.
+// The command shows the node that the user has named, and deletes that node.
 func TestFreeShowsTheNodeThatItDeletes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)

@@ -57,8 +57,8 @@ func TestNotesThatWereDroppedAreCounted(t *testing.T) {
 	})
 }
 
-// The notes go on when there is room, and what was dropped is told of although
-// no other note follows.
+// Notes continue when there is room again. A line tells how many notes were dropped,
+// even if no other note follows.
 func TestNotesGoOnWhenTheyAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

@@ -29,7 +29,7 @@ func TestOperatorsCommandsOnARealServer(t *testing.T) {
 	got := zklock("free", held, "--czxid", czxidOf(t, c, held), "--yes")
 	require.Zero(t, got.status, got.err)
 
-	for range 3 { // the numbers of children are those of creations
+	for range 3 { // sequential numbers count creations
 		require.NoError(t, c.Delete(t.Context(), node(t, c, "/up/n-", ""), framework.AnyVersion))
 	}
 	for _, member := range []string{"/up/web-1", "/web-2"} {

@@ -131,7 +131,7 @@ func TestNoDescendantOutlivesTheLock(t *testing.T) {
 	}
 	for end := range ends {
 		descent := "below a session"
-		if end == "its command ends" { // what is in a session of its own has left then
+		if end == "its command ends" { // a process in a new session has left by then
 			descent = "timeout"
 		}
 		t.Run(end, func(t *testing.T) { run(t, descent, end, 1024) })
@@ -226,8 +226,8 @@ func childrenOf(t *testing.T, parent int) (n int) {
 // daemon is a script that says so, and goes on until its pipe is removed.
 const daemon = `trap "" HUP; exec >"$0" 2>/dev/null </dev/null; echo daemon; while [ -p "$0" ]; do sleep 0.1; done`
 
-// A command leaves a process in a session of its own, which ends when the next
-// command runs. Nobody but zklock can wait for it.
+// A command leaves a process in a new session, which ends while the next command runs.
+// Only zklock can wait for the process.
 func TestElectReapsOrphansOfEarlierCommands(t *testing.T) {
 	srv := startServer(t)
 	l := newLife(t)
@@ -248,9 +248,9 @@ func TestElectReapsOrphansOfEarlierCommands(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Kill())
 }
 
-// The way to leave work behind is a session of its own, and a parent that has
-// ended. A daemon that forks twice says that it runs when the first fork, which
-// leads its session, was reaped.
+// A command leaves work behind by a process in a new session whose parent has ended. A
+// daemon that forks twice reports that it runs after the first fork, which leads its
+// session, was reaped.
 func TestADaemonOutlivesTheLock(t *testing.T) {
 	srv := startServer(t)
 	for name, start := range map[string]string{

@@ -97,7 +97,7 @@ type program struct {
 	stderr *text
 }
 
-// addr is that of a server.
+// addr has the address of a server.
 type addr interface{ Addr() string }
 
 // newZklock returns a zklock that is not started, and whose output goes

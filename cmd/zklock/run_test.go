@@ -30,7 +30,7 @@ func with(line []string, flags ...string) []string {
 	return append(append([]string{line[0]}, flags...), line[1:]...)
 }
 
-func TestTheStatusIsThatOfTheCommand(t *testing.T) {
+func TestTheStatusIsTheCommands(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
 		for _, status := range []int{0, 7, lost, 128 + 9} {

@@ -139,7 +139,8 @@ func TestWaitTakesNoLockForFreeThatIsHandedOver(t *testing.T) {
 	})
 }
 
-// The status of a wait that cannot tell is that of one in vain.
+// A wait that cannot tell whether the lock is free has the status of a wait that has
+// failed.
 func TestWaitThatCannotTellHasTheStatusOfAConflict(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)

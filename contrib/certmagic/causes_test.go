@@ -12,9 +12,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// certmagic makes a new account when a Load matches fs.ErrNotExist. A context may
-// end with any error as its cause, also with that of another call. The error tells
-// the cause, and does not match it: it is no answer of a server.
+// certmagic creates a new account when a Load matches fs.ErrNotExist. A context may end
+// with any error as its cause, even the error of another call. The error of Load tells
+// the cause, but does not match it: the cause is no answer of a server.
 func TestCauseOfTheCallersContextIsNoAnswer(t *testing.T) {
 	for name, after := range map[string]time.Duration{"before the call": 0, "during a request": time.Second} {
 		t.Run(name, func(t *testing.T) {

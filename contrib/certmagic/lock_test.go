@@ -124,7 +124,7 @@ func TestUnlockOfALockThatIsNotHeld(t *testing.T) {
 	})
 }
 
-// Each name is a lock of its own.
+// Each name has a separate lock.
 func TestNamesOfLocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
 		ctx := bounded(t)

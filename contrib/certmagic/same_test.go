@@ -43,7 +43,7 @@ func load(key string) call {
 	return call{fmt.Sprintf("Load(%q)", key), func(ctx context.Context, s certmagic.Storage) string {
 		value, err := s.Load(ctx, key)
 		if info, failed := s.Stat(ctx, key); err != nil && failed == nil && !info.IsTerminal {
-			return "no value" // of a directory, which is another error than that of a missing file
+			return "no value" // of a directory, which is a different error than for a missing file
 		}
 		return fmt.Sprintf("%q, nil: %t, %s", value, value == nil, outcome(err))
 	}}
@@ -139,7 +139,7 @@ func inFiles(t *testing.T) *certmagic.FileStorage {
 }
 
 // certmagic's own storage is the reference: all calls of both are answered alike.
-func TestAnswersAreThoseOfFiles(t *testing.T) {
+func TestAnswersMatchFiles(t *testing.T) {
 	recipetest.OnFakeAndReal(t, func(t *testing.T, w *recipetest.World) {
 		ours, err := certstore.New(w.Observer, recipetest.Path(t), open)
 		require.NoError(t, err)

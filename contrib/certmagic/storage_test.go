@@ -131,8 +131,8 @@ func TestModified(t *testing.T) {
 	})
 }
 
-// A file that is missing, such as that of a certificate with which the client
-// connects, is no key that is missing.
+// A missing file, such as a certificate with which the client connects, is no missing
+// key.
 func TestMissingFileIsNoMissingKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noFile := func(context.Context, string, string) (net.Conn, error) {

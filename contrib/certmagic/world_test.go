@@ -28,7 +28,7 @@ const (
 // open is for tests that are not about rights.
 var open = zk.WorldACL(zk.PermAll)
 
-// process is one of a fleet: a client on a host of its own, and a storage.
+// process is one of a fleet: a client on a separate host, and a storage.
 type process struct {
 	*certstore.Storage
 	host   *zktest.Host
@@ -58,7 +58,7 @@ func inVirtualTime(t *testing.T, test func(t *testing.T, srv *zktest.Server, a, 
 	})
 }
 
-// bounded is a context that outlasts all that a test waits for.
+// bounded returns a context that lasts longer than any wait of a test.
 func bounded(t *testing.T) context.Context { return within(t, 24*time.Hour) }
 
 func within(t *testing.T, d time.Duration) context.Context {

@@ -154,7 +154,7 @@ func (f storeFunc) Raise(ctx context.Context, resource string, lease fence.Lease
 }
 
 // Promise: a service that wants a token does not handle a call without one, with a
-// malformed one, or with that of another lock, or if the store has failed.
+// malformed one, or with the token of another lock, or if the store has failed.
 func TestAnswers(t *testing.T) {
 	var guard fence.Guard
 	broken := storeFunc(func(context.Context, string, fence.Lease) error { return errors.New("password=secret") })

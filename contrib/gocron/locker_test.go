@@ -194,7 +194,7 @@ func TestJobOfAnotherNameIsRefused(t *testing.T) {
 	})
 }
 
-// Each name has a mutex of its own below the root, whatever is in the name.
+// Each name has a separate mutex below the root, whatever is in the name.
 func TestNamesOfJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { recipetest.Main(m) }
 
-// process is one of a fleet: a client on a host of its own, and a scheduler.
+// process is one of a fleet: a client on a separate host, and a scheduler.
 type process struct {
 	host      *zktest.Host
 	client    *framework.Client
@@ -68,7 +68,7 @@ func (c *counter) now() int {
 	return c.n
 }
 
-// bounded is a context that outlasts all that a test waits for.
+// bounded returns a context that lasts longer than any wait of a test.
 func bounded(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 24*time.Hour)
 	t.Cleanup(cancel)

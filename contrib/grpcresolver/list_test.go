@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// A channel hears of each change once. An instance that drains is left out at
-// once, and one whose node is gone after the grace.
+// A channel receives each change once. An instance that drains is left out at once, and
+// an instance whose node is gone after the grace.
 func TestChannelFollowsAService(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.put(t, replica("a", 1))
@@ -28,7 +28,7 @@ func TestChannelFollowsAService(t *testing.T) {
 		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, c.news())
 		w.remove(t, "b")
 		require.Empty(t, c.news())
-		outlastGrace()
+		passGrace()
 		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
 		require.NoError(t, w.Fake.Create(base+"/orders/bad", []byte("garbage")))
 		require.Empty(t, c.news(), "it spoils nothing")
@@ -56,8 +56,8 @@ func TestLabelsAreInTheEndpoint(t *testing.T) {
 	})
 }
 
-// Each channel has an order of its own, so that not all begin with the same
-// instance. It keeps that order.
+// Each channel has a different order, so that not all begin with the same instance. A
+// channel keeps its order.
 func TestOrderOfAChannel(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const n = 20
@@ -71,7 +71,7 @@ func TestOrderOfAChannel(t *testing.T) {
 		require.NotEqual(t, before, addresses(other.last(t)))
 		w.put(t, replica("new", 100))
 		w.remove(t, "i0")
-		outlastGrace()
+		passGrace()
 		var kept []string
 		for _, a := range addresses(c.last(t)) {
 			if a != "10.0.0.7:100" {

@@ -30,7 +30,7 @@ func (c told) UpdateState(s resolver.State) error {
 
 func (c told) ReportError(err error) { c.lists <- err.Error() }
 
-// until waits until the channel is told of a list.
+// until waits until the channel receives a list.
 func (c told) until(ctx context.Context, t *testing.T, list string) {
 	t.Helper()
 	for {
@@ -40,7 +40,7 @@ func (c told) until(ctx context.Context, t *testing.T, list string) {
 				return
 			}
 		case <-ctx.Done():
-			require.FailNow(t, "the channel is not told of "+list)
+			require.FailNow(t, "the channel has not received "+list)
 		}
 	}
 }

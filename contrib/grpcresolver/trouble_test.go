@@ -17,7 +17,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// from returns a Builder of a client on a host of its own.
+// from returns a Builder of a client on a separate host.
 func (w *world) from(t *testing.T, host *zktest.Host, opts ...grpcresolver.Option) *grpcresolver.Builder {
 	t.Helper()
 	c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(w.Session))
@@ -80,15 +80,16 @@ func TestStartThatIsConnecting(t *testing.T) {
 				time.Sleep(5 * time.Millisecond)
 				b := grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec()))
 				c := channel(t, b, orders)
-				outlastGrace()
+				passGrace()
 				require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
 			})
 		})
 	}
 }
 
-// In an outage, a channel keeps its list, also what leaves meanwhile. It is
-// told of the outage, and of the list again when that is up to date.
+// In an outage, a channel keeps its list, including instances that leave meanwhile. The
+// channel is notified of the outage, and receives the list again when the list is up to
+// date.
 //
 // Promise: A channel keeps its addresses during an outage.
 func TestOutageKeepsTheList(t *testing.T) {
@@ -128,7 +129,7 @@ func TestShortInterruptionIsNotTold(t *testing.T) {
 			require.NoError(t, client.WaitConnected(w.Patience(t)))
 			settle()
 		}
-		outlastGrace()
+		passGrace()
 		require.Empty(t, c.news())
 	})
 }
@@ -204,7 +205,7 @@ func TestClosedClientIsReported(t *testing.T) {
 		c := channel(t, b, orders)
 		require.Len(t, c.news(), 1)
 		require.NoError(t, client.Close())
-		outlastGrace()
+		passGrace()
 		news := c.news()
 		require.Len(t, news, 1)
 		require.Contains(t, news[0], "closed")

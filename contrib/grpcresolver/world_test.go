@@ -148,8 +148,8 @@ func addresses(s resolver.State) (all []string) {
 	return all
 }
 
-// outlastGrace lets the removal grace pass, and the patience of a resolver.
-func outlastGrace() {
+// passGrace lets the removal grace pass, and the patience of a resolver.
+func passGrace() {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
 }

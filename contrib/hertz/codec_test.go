@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// These are the bytes of hertz-contrib/registry at 8a22033 for the instances of its
-// own tests.
+// These are the bytes that hertz-contrib/registry at 8a22033 writes for the instances
+// in its tests.
 func TestCodecWritesTheirBytes(t *testing.T) {
 	for address, c := range map[string]struct {
 		tags map[string]string

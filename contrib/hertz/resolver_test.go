@@ -52,10 +52,10 @@ func TestResolveFollowsAService(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []found{{"10.0.0.7:1", 5, ""}, second}, resolve(t, r, "product"))
 		require.NoError(t, srv.Delete(node1))
-		outlastGrace()
+		passGrace()
 		require.Equal(t, []found{second}, resolve(t, r, "product"))
 		require.NoError(t, srv.Delete(node2))
-		outlastGrace()
+		passGrace()
 		require.Empty(t, resolve(t, r, "product"))
 	})
 }

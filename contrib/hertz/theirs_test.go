@@ -49,9 +49,9 @@ func (r theirs) Resolve(ctx context.Context, name string) (result sd.Result, err
 	return result, nil
 }
 
-// A process of theirs writes and reads as one of ours: the nodes are the bytes
-// that theirs has written for the same info, but for the order of several tags,
-// which is another one with each of theirs.
+// A process with hertz-contrib/registry writes and reads the same nodes as a process
+// with this package. For the same info, the bytes differ only in the order of several
+// tags, which hertz-contrib/registry changes from write to write.
 func TestNodesAreTheirs(t *testing.T) {
 	for _, c := range []struct {
 		info       registry.Info

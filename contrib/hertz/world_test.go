@@ -48,7 +48,7 @@ func (m tests) Run() int {
 	return code
 }
 
-// process is a client on a host of its own.
+// process is a client on a separate host.
 type process struct {
 	host   *zktest.Host
 	client *framework.Client
@@ -82,14 +82,14 @@ func infoOf(address string) *registry.Info {
 	return &registry.Info{ServiceName: "product", Addr: utils.NewNetAddr("tcp", address), Weight: 10}
 }
 
-// found is what hertz is told of an instance.
+// found is what hertz learns about an instance.
 type found struct {
 	address string
 	weight  int
 	group   string
 }
 
-// resolve returns what hertz is told of a service.
+// resolve returns what hertz learns about a service.
 func resolve(t *testing.T, r sd.Resolver, name string) (all []found) {
 	t.Helper()
 	ctx := context.Background()
@@ -105,8 +105,8 @@ func resolve(t *testing.T, r sd.Resolver, name string) (all []found) {
 	return all
 }
 
-// outlastGrace lets the removal grace of a directory pass.
-func outlastGrace() {
+// passGrace lets the removal grace of a directory pass.
+func passGrace() {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
 }

@@ -28,8 +28,8 @@ func patience(t *testing.T) context.Context {
 	return ctx
 }
 
-// The JDK's server accepts a client whose session has any of these encryption types, with
-// the session's key and with a key of its own.
+// The JDK's server accepts a client whose session has any of these encryption types,
+// with the session's key and with a subkey.
 func TestJDKAcceptsEachEncryptionType(t *testing.T) {
 	k := startKDC(t)
 	for i, c := range []struct{ permitted, client, server string }{

@@ -282,7 +282,7 @@ func TestClosedClientEndsNext(t *testing.T) {
 	})
 }
 
-// The options of directories are those of package discovery.
+// Directories have the options of package discovery.
 func TestDirectoryOptions(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.put(t, replica("a"))

@@ -71,8 +71,8 @@ func (o old) read(t *testing.T, service string) (list []*registry.ServiceInstanc
 	return list, changed
 }
 
-// A process with kratos's own registry finds ours and hears of it, and the other
-// way round.
+// A process with kratos's own registry finds instances of this package and receives
+// their changes, and the other way round.
 func TestOldAndNewFindEachOther(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		const root = "/TestOldAndNewFindEachOther"

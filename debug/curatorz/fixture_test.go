@@ -20,8 +20,8 @@ const (
 	secondNode = "_c_0f0c1ef2-0d5b-4ab8-a59f-d9f1d2d3c3f6-lock-0000000042"
 )
 
-// fixture has something of everything: a client in good order, one in trouble, one
-// that is closed, and names that an attacker has made.
+// fixture has an example of everything: a healthy client, a failing client, a closed
+// client, and names that an attacker has made.
 func fixture() moment {
 	closed := source{service: "tool", status: framework.Status{Closed: true}}
 	return moment{fixtureTime, []source{inGoodOrder(), inTrouble(), closed}}

@@ -181,7 +181,7 @@ func TestPageShowsTheClients(t *testing.T) {
 		"NOT registered for 1m, conflict",                                                               // registrations
 		"behind for 40ms, 3 transactions", "the root CANNOT BE READ: not authenticated", "1 unreadable", // caches
 		"lock node deleted by someone else", "reconnected to zk2:2181", // events
-		"lost for 1m30s", "over: session lost", "not in the list", "12, 11 failed", // the client in trouble
+		"lost for 1m30s", "over: session lost", "not in the list", "12, 11 failed", // the failing client
 		"the list of servers is old", "2026-01-01 09:04:05.600", ">closed<",
 	} {
 		require.Contains(t, body, text)

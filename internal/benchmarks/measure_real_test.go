@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page names the versions that the benchmarks run with, and not those of
-// Debian's packages beside them.
+// The page names the versions that the benchmarks run with, and not the versions of
+// Debian's packages.
 func TestVersionsAreOfWhatTheBenchmarksFind(t *testing.T) {
 	dir := t.TempDir()
 	for _, jar := range []string{"zookeeper-9.8.7.jar", "zookeeper-jute-9.8.7.jar"} {

@@ -15,8 +15,8 @@ var phrases = []string{
 
 var phrase = regexp.MustCompile(`(?i)\b(` + strings.Join(phrases, "|") + `)\b`)
 
-// Phrases checks that neither a comment of the Go files nor a document has one of
-// the phrases. Comments of tests do not count.
+// Phrases checks that neither a comment of the Go files, including tests, nor a
+// document has one of the phrases.
 func (c *Code) Phrases(documents map[string]string) error {
 	var problems []error
 	look := func(where, text string) {
@@ -25,9 +25,6 @@ func (c *Code) Phrases(documents map[string]string) error {
 		}
 	}
 	for _, f := range c.files {
-		if f.isTest() {
-			continue
-		}
 		for _, group := range f.Comments {
 			look(f.position(group), group.Text())
 		}

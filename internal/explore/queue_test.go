@@ -14,8 +14,8 @@ func texts(items []*item) (texts []string) {
 	return texts
 }
 
-// What comes at once has an order of its own. What keeps its order waits for
-// what is before it, also if that is put off.
+// Items that arrive at once are sorted. An item of a lane waits for the earlier items of
+// the lane, even if these are put off.
 func TestQueueKeepsTheOrderOfALane(t *testing.T) {
 	q := queue{wake: make(chan struct{}, 1)}
 	a, b := &Actor{name: "a"}, &Actor{name: "b"}

@@ -25,7 +25,7 @@ func (b both) Ended(string) {}
 
 func TestEachHookIsAskedByItself(t *testing.T) {
 	var names []string
-	l := hooks.NewList([]any{beginner{&names}, both{beginner{&names}}, "hears of nothing"})
+	l := hooks.NewList([]any{beginner{&names}, both{beginner{&names}}, "has no method"})
 	require.Equal(t, 3, l.Len())
 	for range 2 { // found, and found again
 		require.Len(t, begun.Of(l), 2)
@@ -42,7 +42,7 @@ func TestHookThatIsNeverCalled(t *testing.T) {
 	require.True(t, hooks.IsCalled(beginner{}))
 	require.True(t, hooks.IsCalled(both{}))
 	require.False(t, hooks.IsCalled(nil))
-	require.False(t, hooks.IsCalled("hears of nothing"))
+	require.False(t, hooks.IsCalled("has no method"))
 }
 
 func TestKindsAreFoundWithoutAllocations(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 )
 
-func TestPausesGrowAndBeginAnew(t *testing.T) {
+func TestPausesGrowAndStartAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := pauses.Vanished()
 		took := func() time.Duration {

@@ -63,8 +63,7 @@ type endedContext struct {
 
 func (c endedContext) Err() error { return c.err }
 
-// matchesAll is an error with a method of its own, of a type that == cannot
-// compare.
+// matchesAll is an error with an Is method, of a type that == cannot compare.
 type matchesAll []string
 
 func (matchesAll) Error() string   { return "matches all" }

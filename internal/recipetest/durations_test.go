@@ -27,17 +27,17 @@ import (
 // for some minutes.
 var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Duration) error{
 	"framework.WithSessionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		return outlast(t, w, framework.WithSessionTimeout(d))
+		return useAround(t, w, framework.WithSessionTimeout(d))
 	},
 	"framework.WithConnectionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		return outlast(t, w, framework.WithConnectionTimeout(d))
+		return useAround(t, w, framework.WithConnectionTimeout(d))
 	},
 	"discovery.WithEjection": func(_ *testing.T, _ *recipetest.World, d time.Duration) error {
 		_, err := discovery.NewPicker(discovery.RoundRobin(), discovery.WithEjection(1, d, d))
 		return err
 	},
 	"discovery.WithRemovalGrace": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		return outlastRemoval(t, w, discovery.WithRemovalGrace(d))
+		return useThroughRemoval(t, w, discovery.WithRemovalGrace(d))
 	},
 	"framework.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		_, err := w.Observer.Create(w.Patience(t), "/ttl", nil,
@@ -131,8 +131,8 @@ func waitAndHold(t *testing.T, w *recipetest.World, opt tracing.Option) error {
 	return nil
 }
 
-// outlast uses a client before and after an outage.
-func outlast(t *testing.T, w *recipetest.World, opt framework.Option) error {
+// useAround uses a client before and after an outage.
+func useAround(t *testing.T, w *recipetest.World, opt framework.Option) error {
 	c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), opt)
 	if err != nil {
 		return err
@@ -150,8 +150,8 @@ func outlast(t *testing.T, w *recipetest.World, opt framework.Option) error {
 	return c.Sync(t.Context(), "/")
 }
 
-// outlastRemoval has a directory of an instance whose node goes.
-func outlastRemoval(t *testing.T, w *recipetest.World, opt discovery.DirectoryOption) error {
+// useThroughRemoval has a directory of an instance whose node goes.
+func useThroughRemoval(t *testing.T, w *recipetest.World, opt discovery.DirectoryOption) error {
 	const path = "/services/orders/a"
 	require.NoError(t, w.Fake.Create(path, []byte("{}")))
 	d, err := discovery.NewDirectory(w.Observer, "/services", discovery.CuratorCodec(), "orders", opt)

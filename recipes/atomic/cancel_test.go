@@ -73,8 +73,9 @@ func TestCallerThatGivesUpAfterAConflict(t *testing.T) {
 	}
 }
 
-// A caller gives up when its change is composed with those of others, and not
-// yet sent. It hears that the change was not applied, and so it is.
+// A caller gives up when its change is composed with other callers' changes, and not
+// yet sent. The caller's error says that the change was not applied, and the change is
+// not applied.
 //
 // Promise: A change that was reported as not applied is never sent.
 func TestCallerThatGivesUpJustBeforeTheWrite(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A write must not be repeated on a node that was re-created and has the same
-// version, also if the receipt is as before. The change is made anew then.
+// A write must not be repeated on a node that was re-created and has the same version,
+// even if the receipt is as before. The change is applied afresh then.
 func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {

@@ -85,8 +85,7 @@ func TestChangesOfOthersAreSeen(t *testing.T) {
 	})
 }
 
-// Goroutines that add at the same time do it in one write, and each gets a sum
-// of its own.
+// Goroutines that add at the same time share one write, and each gets a different sum.
 func TestAddsOfOneProcessAreCombined(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +228,7 @@ func TestUpdateThatRefuses(t *testing.T) {
 	})
 }
 
-// A write that is refused is the error of its own caller.
+// A refused write is the error of its caller alone.
 func TestRefusalIsTheErrorOfOneCaller(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

@@ -40,8 +40,8 @@ func TestSameDataOfAnotherWriterIsNotOurs(t *testing.T) {
 	}
 }
 
-// The reply to a write is lost, and others have written since. A receipt tells
-// that it was applied, and so the answer is that of the first time.
+// The reply to a write is lost, and other clients have written since. A receipt shows
+// that the write was applied, and so the caller gets the first answer.
 func TestReceiptTellsAfterWritesOfOthers(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

@@ -221,7 +221,7 @@ func (w *writer) count(h *histories.History, next func(context.Context) (int64, 
 	_ = w.do(h, drawn{}, func() (any, error) { return next(ctx) })
 }
 
-// do takes an operation down. Its errors must be those of impatience.
+// do takes an operation down. Its errors must come from the end of its context.
 func (w *writer) do(h *histories.History, asked any, do func() (any, error)) error {
 	call := h.Begin(w.id)
 	told, err := do()

@@ -24,8 +24,8 @@ func TestWritersTakeTurns(t *testing.T) {
 	})
 }
 
-// An Update that others are faster than gives way, as an Add does, although each of
-// its tries is a write of its own.
+// An Update that loses to faster clients yields, as an Add does, although each of its
+// tries is a separate write.
 func TestUpdatesTakeTurns(t *testing.T) {
 	takeTurns(t, func(ctx context.Context, n *atomic.Long) error {
 		_, err := n.Update(ctx, func(old int64) (int64, error) { return old + 1, nil })

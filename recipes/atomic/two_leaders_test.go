@@ -64,32 +64,3 @@ func TestChangeIsNotMisledByALeader(t *testing.T) {
 }
 
 func bytesOf(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
-
-// A number of a sequence is given once.
-func TestSequenceIsNotMisledByALeader(t *testing.T) {
-	for name, next := range map[string]func(ctx context.Context, s *atomic.Sequence) (int64, error){
-		"next": func(ctx context.Context, s *atomic.Sequence) (int64, error) { return s.Next(ctx) },
-		"dense": func(ctx context.Context, s *atomic.Sequence) (int64, error) {
-			n, err := s.NextDense(ctx)
-			return int64(n), err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var first int64
-			begun := func(t *testing.T, c *framework.Client) {
-				n, err := next(t.Context(), atomic.NewSequence(c, "/s"))
-				require.NoError(t, err)
-				first = n
-			}
-			leadertest.AtEach(t, begun, func(t *testing.T, l *leadertest.LostReply) {
-				l.Lose(zktest.OpCreate)
-				n, err := next(t.Context(), atomic.NewSequence(l.Client, "/s"))
-				if err != nil {
-					require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-					return
-				}
-				require.Greater(t, n, first)
-			})
-		})
-	}
-}

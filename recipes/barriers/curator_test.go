@@ -31,8 +31,8 @@ func TestStaleReadyIsNotAnOpening(t *testing.T) {
 	})
 }
 
-// All members crash inside. The node that opens the barrier goes with the
-// session of the one that made it.
+// All members crash inside. The node that opens the barrier ends with the session of
+// the member that created it.
 func TestReadyEndsWithItsSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		clients := w.clients(t, 2)

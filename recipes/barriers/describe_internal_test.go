@@ -15,7 +15,7 @@ import (
 // not the barrier's.
 //
 // Promise: A barrier that fell with its session is not reported as raised in the next session.
-func TestNextSessionIsNotThatOfTheBarrier(t *testing.T) {
+func TestNextSessionDoesNotOwnTheBarrier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		c := curatortest.Connect(t, srv)

@@ -100,10 +100,11 @@ func TestLeaveOnAServerThatLags(t *testing.T) {
 	})
 }
 
-// A third member comes to a server that lags behind, and does not see that the barrier
-// is open. Its node is there when the second one leaves, who waits for it. When the
-// server has caught up, the second one may have deleted its node already. The third one
-// enters all the same: the second one would wait for it in vain.
+// A third member arrives at a server that lags behind, and does not see that the
+// barrier is open. Its node exists when the second member leaves, who waits for the
+// third. When the server has caught up, the second member may have deleted its node
+// already. The third member enters all the same, because otherwise the second would
+// wait forever.
 //
 // Promise: A member enters if another one was inside when its node was created.
 func TestMemberThatSeesTheOpeningLater(t *testing.T) {

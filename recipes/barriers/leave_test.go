@@ -30,7 +30,7 @@ func TestSecondLeaveReturnsTheSame(t *testing.T) {
 	})
 }
 
-// leaves counts the Leaves that hooks are told of.
+// leaves counts the Leaves that hooks receive.
 type leaves struct{ told []error }
 
 func (l *leaves) BarrierWaited(w barriers.Waited) {
@@ -39,10 +39,10 @@ func (l *leaves) BarrierWaited(w barriers.Waited) {
 	}
 }
 
-// Hooks are told of the Leave of a member once, also if its context has ended,
-// and it is called again and again: when the member is out, and when it has
+// Hooks receive the Leave of a member once, even if the context of Leave has ended, and
+// Leave is called again and again: when the member is out, and when the member has
 // given up without a connection.
-func TestHooksAreToldOfOneLeave(t *testing.T) {
+func TestHooksReceiveOneLeave(t *testing.T) {
 	for name, end := range map[string]func(*world, *barriers.Passage, *recipetest.Network, *framework.Client){
 		"the session is lost": func(w *world, p *barriers.Passage, _ *recipetest.Network, c *framework.Client) {
 			w.Fake.Session(c.SessionID()).Expire()

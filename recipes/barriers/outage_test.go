@@ -34,7 +34,7 @@ var calls = map[string]func(ctx context.Context, c *framework.Client) error{
 
 // An outage lasts for longer than the client's connection timeout, and than its
 // session. Every call goes on when it is over.
-func TestEveryCallOutlastsAnOutage(t *testing.T) {
+func TestEveryCallSurvivesAnOutage(t *testing.T) {
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

@@ -13,9 +13,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// waitInTrouble is a kind of wait, and the request on which its client's server
-// is in trouble.
-type waitInTrouble struct {
+// failingWait is a kind of wait, and the request that the server fails.
+type failingWait struct {
 	op zktest.Op
 
 	// call begins the trouble, and waits for what does not come.
@@ -26,7 +25,7 @@ type waitInTrouble struct {
 	disturb func(t *testing.T, w *world)
 }
 
-var waitsInTrouble = map[string]waitInTrouble{
+var failingWaits = map[string]failingWait{
 	"Wait that has not looked":       {op: zktest.OpSync, call: waitInFrontOf},
 	"Wait that has seen the barrier": {op: zktest.OpGetData, call: waitInFrontOf, disturb: changeData},
 	"Enter without a node":           {op: zktest.OpCreate, call: enterAlone()},
@@ -71,9 +70,9 @@ func waitForLook(*testing.T, *world) {}
 
 const throttled = zktest.Code(-127)
 
-// inTrouble waits for a minute, beside a server that is in trouble for some
-// time, and returns the error of that.
-func (kind waitInTrouble) inTrouble(t *testing.T, w *world, lasts time.Duration) error {
+// whileFailing waits for a minute, while the server fails for some time, and returns
+// the error of the wait.
+func (kind failingWait) whileFailing(t *testing.T, w *world, lasts time.Duration) error {
 	c, _ := w.Connect(t)
 	rules := make(chan *zktest.Injection, 1)
 	begin := func() {
@@ -94,12 +93,13 @@ func (kind waitInTrouble) inTrouble(t *testing.T, w *world, lasts time.Duration)
 	return err
 }
 
-// A server is in trouble for as long as a wait lasts. The error names that.
-func TestWaitsNameTheTroubleThatTheyOutlast(t *testing.T) {
-	for name, kind := range waitsInTrouble {
+// A server fails for as long as a wait lasts. The error of the wait names the server's
+// error.
+func TestWaitsNameTheLastError(t *testing.T) {
+	for name, kind := range failingWaits {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				err := kind.inTrouble(t, w, time.Hour)
+				err := kind.whileFailing(t, w, time.Hour)
 				code, ok := framework.ServerCode(err)
 				require.True(t, ok, "%v", err)
 				require.EqualValues(t, throttled, code)

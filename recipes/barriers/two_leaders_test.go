@@ -58,8 +58,7 @@ func TestRaiseOfABarrierOfASessionIsNotMisledByALeader(t *testing.T) {
 	})
 }
 
-// A member is counted once, and enters and leaves, whichever reply of its own
-// was lost.
+// A member is counted once, and enters and leaves, whichever of its replies was lost.
 func TestMemberIsNotMisledByALeader(t *testing.T) {
 	for name, lost := range map[string]struct{ entering, leaving zktest.Op }{
 		"its node": {entering: zktest.OpCreate}, "the deletes": {leaving: zktest.OpDelete},
@@ -94,9 +93,9 @@ func (m *misled) barrier(c *framework.Client) *barriers.DoubleBarrier {
 	return barriers.NewDoubleBarrier(c, "/b", 2)
 }
 
-// enter lets both members enter. A leader that was deposed may keep the one that
-// is misled until its session is lost. Then the other one has gone through and
-// leaves, and enter reports false.
+// enter lets both members enter. A deposed leader may keep the misled member until its
+// session is lost. Then the other member has gone through and leaves, and enter returns
+// false.
 func (m *misled) enter(t *testing.T, lost zktest.Op, comesFirst bool) bool {
 	t.Helper()
 	c, err := framework.Connect(t.Context(), m.Front.Addr(), framework.WithDialer(m.Ens.Dialer()))
@@ -127,8 +126,8 @@ func (m *misled) enter(t *testing.T, lost zktest.Op, comesFirst bool) bool {
 	return true
 }
 
-// leave lets both members leave. A leader that was deposed may keep the one that
-// is misled until its session is lost.
+// leave lets both members leave. A deposed leader may keep the misled member until its
+// session is lost.
 func (m *misled) leave(t *testing.T, lost zktest.Op) {
 	t.Helper()
 	m.lose(lost)

@@ -30,7 +30,7 @@ func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) { scenario(t, &world{w}) })
 }
 
-// clients returns n clients, each with a session of its own.
+// clients returns n clients with separate sessions.
 func (w *world) clients(t *testing.T, n int) (all []*framework.Client) {
 	t.Helper()
 	for range n {

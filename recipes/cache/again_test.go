@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A server in trouble answers the read of a changed node with an error. No event
-// says that it would answer now.
+// A failing server answers the read of a changed node with an error. No event says when
+// the server would answer.
 //
 // Promise: A node that a server failed to read is read again without an event.
 func TestNodeIsReadAgainAfterTrouble(t *testing.T) {

@@ -26,11 +26,12 @@ func onLoop(t *testing.T, test func(t *testing.T, l *loop)) {
 	})
 }
 
-// A path that was told of before its creation was there before: the creation is
-// not the first event.
+// A path that had an event before its creation existed before: the creation is not the
+// first event.
 //
-// Promise: A path that had an event before its creation was read is not reported as created twice.
-func TestPathThatWasToldOfBeforeIsNotBorn(t *testing.T) {
+// Promise: A path that had an event before its creation was read is not reported as
+// created twice.
+func TestPathWithAnEarlierEventIsNotCreated(t *testing.T) {
 	onLoop(t, func(t *testing.T, l *loop) {
 		l.soil("/r/a", dirt{needs: needNode, first: 5, last: 5})
 		l.soil("/r/a", dirt{needs: needList, first: 6, last: 6, born: true})
@@ -57,11 +58,11 @@ func TestChildThatIsBeingReadIsReadAgain(t *testing.T) {
 	})
 }
 
-// A node that was made anew may have had children before there was a watch. So
-// it is listed, though nobody has told of them.
+// A re-created node may have had children before there was a watch. So the cache lists
+// the node, though no event has named the children.
 //
 // Promise: The children of a re-created node are listed.
-func TestNodeThatWasMadeAnewIsListed(t *testing.T) {
+func TestRecreatedNodeIsListed(t *testing.T) {
 	onLoop(t, func(t *testing.T, l *loop) {
 		of := func(czxid int64) *Node {
 			return &Node{Path: "/r", Stat: zk.Stat{Czxid: czxid, Pzxid: 9, NumChildren: 1}}
@@ -72,13 +73,12 @@ func TestNodeThatWasMadeAnewIsListed(t *testing.T) {
 	})
 }
 
-// A path is told of before the target of a batch, and once more right behind the
-// answer that the target is. The batch has the first change. The second one is behind
-// the target: what is read of it is too new for a step, and what was read together
-// with other paths does not have it.
+// A path has an event before the target of a batch, and another event right after the
+// answer that the target is. The batch has the first change. The second change is after
+// the target: its read is too new for a step, and the batch does not have it.
 //
 // Promise: A change right after the transaction that a step waits for is not lost.
-func TestPathThatIsToldOfRightBehindTheTargetStaysDirty(t *testing.T) {
+func TestPathWithAnEventAfterTheTargetStaysDirty(t *testing.T) {
 	const target = 5
 	node := func(mzxid int64) *Node { return &Node{Path: "/r/a", Stat: zk.Stat{Czxid: 1, Mzxid: mzxid}} }
 	told := func(l *loop) {

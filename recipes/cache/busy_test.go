@@ -18,9 +18,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A busy client takes an answer to a multiRead late, when it has been told of
-// changes that are younger than the answer, with other answers in between. They
-// are not in the answer, and the cache does not say that they are.
+// A busy client takes an answer to a multiRead late, after events of changes that are
+// younger than the answer, with other answers in between. The answer does not have
+// these changes, and the cache does not claim that it has.
 //
 // Promise: Changes that arrive before a reply is processed are not lost.
 func TestChangesToldBeforeAnAnswerIsTakenAreNotLost(t *testing.T) {

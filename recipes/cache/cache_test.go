@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
@@ -293,30 +292,4 @@ func TestNodeThatMayNotBeReadAnyMoreLeavesTheCache(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestLargeTree(t *testing.T) {
-	each := thorough.Size(1000, 200)
-	all := 1 + 10 + 10*each
-	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
-		create(t, srv, "/r")
-		for i := range 10 {
-			create(t, srv, fmt.Sprintf("/r/%d", i))
-			for j := range each {
-				create(t, srv, fmt.Sprintf("/r/%d/%d", i, j))
-			}
-		}
-		srv.ClearRequests()
-		c, err := cache.New(client, "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		require.NoError(t, c.WaitSynced(within(t)))
-		stats := c.Stats()
-		require.Equal(t, all, stats.Known)
-		require.Zero(t, stats.ToRead)
-		require.Len(t, paths(c), all)
-		reads := srv.CountRequests(zktest.OpGetData) + srv.CountRequests(zktest.OpGetChildren)
-		require.LessOrEqual(t, reads, 2+2*10, "the root, and what was left over; and a list for each parent")
-		require.LessOrEqual(t, srv.CountRequests(zkinside.OpMultiRead), all/16+20)
-	})
 }

@@ -117,7 +117,7 @@ func TestStepsGoFromStateToState(t *testing.T) {
 // A comparison of versions misses a node that was deleted and re-created, and so
 // whether its data has to be read again. The cache reads the data of small nodes
 // in any case.
-func TestNodeThatWasMadeAnewDuringAnOutageIsNoticed(t *testing.T) {
+func TestNodeRecreatedDuringAnOutageIsNoticed(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		before, after := bytes.Repeat([]byte("a"), 2<<10), bytes.Repeat([]byte("b"), 2<<10)
 		create(t, srv, "/r", "/r/gone")

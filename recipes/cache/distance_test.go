@@ -11,8 +11,8 @@ import (
 type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // distant returns a dialer of a server that is so far away that a request takes
-// a time. Each byte, also that of an event, takes half of it. The test ends
-// when its connections have ended, which the caller sees to.
+// roundTrip. Each byte, including the bytes of events, takes half of roundTrip. The
+// test ends after its connections have ended; the caller closes them.
 func distant(t *testing.T, dial dialer, roundTrip time.Duration) dialer {
 	var all sync.WaitGroup
 	t.Cleanup(all.Wait)

@@ -36,9 +36,9 @@ func TestCacheAsksAgainAfterARefusal(t *testing.T) {
 	})
 }
 
-// A server in trouble says so to the client or to the cache, which try again.
-// Those who wait for the cache must know.
-func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
+// A failing server returns an error to the client or to the cache, and both retry. The
+// error of a wait for the cache names the server's error.
+func TestWaitSyncedNamesTheLastError(t *testing.T) {
 	for _, trouble := range []struct {
 		op   zktest.Op
 		code zktest.Code

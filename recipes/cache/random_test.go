@@ -354,8 +354,8 @@ func (w *world) followToTheEnd(ctx context.Context, who string, c *cache.Cache, 
 	w.observe(who+", at the end", zxid, values(mine))
 }
 
-// follow applies changes to a map of its own, until ctx ends. It may have been
-// told only a part of the last step then.
+// follow applies changes to a separate map, until ctx ends. The map may have only a
+// part of the last step then.
 func (w *world) follow(ctx context.Context, who string, c *cache.Cache, pause time.Duration) (zxid int64, mine map[string]cache.Node) {
 	mine = map[string]cache.Node{}
 	for ch := range c.Changes(ctx) {

@@ -15,9 +15,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A cache that is up to date has no lag. Its lag grows while it cannot read
-// what it was told of, and ends when it has.
-func TestLagIsThatOfWhatWasToldAndNotRead(t *testing.T) {
+// A cache that is up to date has no lag. Its lag grows while the cache cannot read a
+// node that has had an event, and ends when the cache has read the node.
+func TestLagGrowsWhileAChangeIsNotRead(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r", "/r/a", "/other")
 		c := open(t, client, "/r")
@@ -66,7 +66,7 @@ func TestResyncsAreCountedAndLogged(t *testing.T) {
 	})
 }
 
-// A server in trouble sets no watch, so that the cache is not filled.
+// A failing server sets no watch, so that the cache is not filled.
 //
 // Promise: A cache that is not filled yet reports a lag.
 func TestACacheThatIsNotFilledHasALag(t *testing.T) {

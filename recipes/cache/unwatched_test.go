@@ -48,8 +48,9 @@ func stateTold(t *testing.T, c *cache.Cache) (synced func() bool) {
 	}
 }
 
-// A server has too much to do to set the watch again after a reconnect, which the
-// cache hears of when it is over. Nothing tells the cache of changes, and it says so.
+// A server has too much to do to set the watch again after a reconnect. The cache
+// learns of the reconnect afterwards. No event reports changes to the cache meanwhile,
+// and the cache reports a lag.
 //
 // Promise: A cache whose watch is not set again after a reconnect reports a lag.
 func TestCacheWhoseWatchIsThrottledIsInterrupted(t *testing.T) {

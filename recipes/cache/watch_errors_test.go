@@ -13,11 +13,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A server in trouble answers the request for the watch with an error that says
-// nothing of the request, when the cache begins, or in a later session.
+// A failing server answers the request for the watch with an error that does not refuse
+// the request, when the cache begins, or in a later session.
 //
 // Promise: A cache survives an error of its watch that is no refusal.
-func TestCacheOutlastsErrorsOfItsWatch(t *testing.T) {
+func TestCacheSurvivesErrorsOfItsWatch(t *testing.T) {
 	for _, code := range []zktest.Code{-1, -2, -3, -4, -5, -7, -9, -122} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// A reader that begins during an interruption is told of it behind what the
-// directory has, and of its end.
+// A reader that begins during an interruption receives what the directory has, then the
+// interruption, and then its end.
 func TestReaderWhoBeginsDuringAnInterruption(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
@@ -18,14 +18,14 @@ func TestReaderWhoBeginsDuringAnInterruption(t *testing.T) {
 		d := w.directory(t, c)
 		network.Refuse(true)
 		network.Cut()
-		outlastGrace()
+		passGrace()
 		require.True(t, d.Snapshot().Interrupted)
 		news := follow(t, d)
 		settle()
 		require.Equal(t, []string{"added a:1", "interrupted"}, news())
 		network.Refuse(false)
 		require.NoError(t, c.WaitConnected(w.Patience(t)))
-		outlastGrace()
+		passGrace()
 		require.Equal(t, []string{"synced"}, news())
 	})
 }

@@ -32,7 +32,7 @@ func TestFlickerIsNoChange(t *testing.T) {
 		for _, pause := range []time.Duration{0, time.Millisecond, 900 * time.Millisecond} {
 			recreate(t, w, "a", replica("a", 1), pause)
 		}
-		outlastGrace()
+		passGrace()
 		require.Empty(t, news())
 		require.Equal(t, since, d.Snapshot().Entries[0].Since)
 
@@ -100,10 +100,10 @@ func TestRemovalGraceOverAnOutage(t *testing.T) {
 		settle()
 		require.False(t, d.Snapshot().Interrupted)
 		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
-		outlastGrace()
+		passGrace()
 		require.Equal(t, []string{"interrupted", "synced"}, news())
 		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
-		outlastGrace()
+		passGrace()
 		require.Equal(t, []string{"removed a:1"}, news())
 	})
 }

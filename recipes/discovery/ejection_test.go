@@ -67,7 +67,7 @@ func TestInstanceThatFailsIsTakenOut(t *testing.T) {
 
 // Java's window begins with the first error, and an instance is out for anything
 // from nothing to one and a half windows.
-func TestPauseGrowsAndBeginsAnew(t *testing.T) {
+func TestPauseGrowsAndStartsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPicker(t, discovery.RoundRobin(), some(3), discovery.WithEjection(2, time.Second, 5*time.Second))
 		for _, pause := range []time.Duration{1, 2, 4, 5, 5} {

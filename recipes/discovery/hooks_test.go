@@ -51,8 +51,8 @@ func (w *witness) InstanceEjected(e discovery.Ejection) {
 	w.note("%s is out for %v: %v", e.Instance.ID, e.For, e.Err)
 }
 
-// A hook is told of each drain and of its end, once.
-func TestHookIsToldOfDrains(t *testing.T) {
+// A hook receives each drain and its end, once.
+func TestHookReceivesDrains(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		h := &witness{}
 		c, _ := w.Connect(t, framework.WithHooks(h))
@@ -68,8 +68,8 @@ func TestHookIsToldOfDrains(t *testing.T) {
 	})
 }
 
-// A hook is told of all changes of a directory, as its readers are.
-func TestHookIsToldOfDirectories(t *testing.T) {
+// A hook receives all changes of a directory, as readers of the directory do.
+func TestHookReceivesChangesOfDirectories(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for _, id := range []string{"a", "b"} {
 			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
@@ -87,7 +87,7 @@ func TestHookIsToldOfDirectories(t *testing.T) {
 		settle()
 		require.Equal(t, []string{"+1 -1 ~0 !0 of 2", "+0 -0 ~1 !0 of 2"}, h.news())
 		require.NoError(t, w.Fake.Delete(base+"/orders/b"))
-		outlastGrace()
+		passGrace()
 		require.Equal(t, []string{"+0 -1 ~0 !0 of 1"}, h.news())
 		require.NoError(t, d.Close())
 		synctest.Wait()
@@ -96,7 +96,7 @@ func TestHookIsToldOfDirectories(t *testing.T) {
 }
 
 // A picker that knows its directory tells the directory's client of ejections.
-func TestHookIsToldOfEjections(t *testing.T) {
+func TestHookReceivesEjections(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		h := &witness{}
 		c, _ := w.Connect(t, framework.WithHooks(h))

@@ -78,8 +78,8 @@ func TestRequestEndsOnce(t *testing.T) {
 	}
 }
 
-// The end of a request that comes again ends none that has begun meanwhile, of the
-// same Picker or of another one.
+// A second call of Done ends no request that has begun meanwhile, neither of the same
+// Picker nor of another.
 func TestRequestThatHasEndedEndsNoOther(t *testing.T) {
 	for range 100 {
 		p := newPicker(t, discovery.RoundRobin(), some(3), discovery.WithEjection(1, time.Minute, time.Minute))
@@ -157,8 +157,9 @@ func BenchmarkPickInParallel(b *testing.B) {
 	}
 }
 
-// Whatever changes between two lists, those of the second that do not drain are
-// picked, as they are there, and an instance that is out stays out while it is there.
+// Whatever changes between two lists, the instances of the second list that do not
+// drain are picked with their new data. An instance that is out stays out as long as it
+// is in the list.
 func TestUpdateOfAnyPartOfAList(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -196,7 +196,7 @@ func (f *fleet) run() {
 	}
 	end()
 	fleet.Wait()
-	outlastGrace()
+	passGrace()
 	for _, r := range directories {
 		require.Empty(f, names(r.d))
 		require.NoError(f, r.d.Close())

@@ -4,16 +4,14 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Registers that fail, each with an ID of its own, leave nothing behind.
+// Registers that fail, each with a different ID, leave nothing behind.
 func TestRegistersThatFailAreForgotten(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
@@ -52,25 +50,5 @@ func TestRegisterBehindACodecThatPanics(t *testing.T) {
 		close(may)
 		require.Equal(t, "Dir", <-first)
 		require.Error(t, <-second)
-	})
-}
-
-// lastWord is a hook that notes what a directory tells last.
-type lastWord struct{ last DirectoryChange }
-
-func (l *lastWord) DirectoryChanged(change DirectoryChange) { l.last = change }
-
-// A timer that has fired when the directory is closed tells of nothing behind the end.
-func TestExpiryDuringCloseTellsNothing(t *testing.T) {
-	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		h := &lastWord{}
-		c, _ := w.Connect(t, framework.WithHooks(h))
-		d, err := NewDirectory(c, "/services", CuratorCodec(), "orders")
-		require.NoError(t, err)
-		require.NoError(t, d.Close())
-		d.expire()
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.True(t, h.last.Ended)
 	})
 }

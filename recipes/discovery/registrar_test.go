@@ -195,24 +195,6 @@ func TestDeregisterEndsARegisterThatWaits(t *testing.T) {
 	})
 }
 
-// A Register beside a Deregister comes before it or after it. It is not refused, and
-// nothing is registered behind the last Deregister.
-func TestRegisterBesideADeregister(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		r := discovery.NewRegistrar(c, base, plain{})
-		for range 200 {
-			registered := make(chan error, 1)
-			go func() { registered <- r.Register(w.Patience(t), replica("a", 1)) }()
-			require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
-			require.NoError(t, <-registered)
-			require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
-			synctest.Wait()
-			require.Empty(t, w.Fake.Children(base+"/orders"))
-		}
-	})
-}
-
 // What is deregistered in an outage is gone behind it. The outage is no error.
 func TestDeregisterInAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

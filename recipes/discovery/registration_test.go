@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// czxid returns that of the only instance of the service on the fake server.
+// czxid returns the czxid of the only instance of the service on the fake server.
 func (w *world) czxid(t *testing.T) int64 {
 	t.Helper()
 	names := w.Fake.Children(base + "/orders")
@@ -163,7 +163,7 @@ func TestInstanceThatIsShutDownInAnOutageNeverComesBack(t *testing.T) {
 				network.Refuse(false)
 				require.NoError(t, c.WaitConnected(w.Patience(t)))
 				require.NoError(t, r.Shutdown(w.Patience(t)))
-				outlastGrace()
+				passGrace()
 				require.Empty(t, w.Fake.Children(base+"/orders"))
 				require.Equal(t, []string{"removed a:1"}, news())
 				w.Fake.Session(c.SessionID()).Expire()

@@ -60,7 +60,7 @@ func TestUpdateThatIsRefusedLaterChangesNothing(t *testing.T) {
 			require.Equal(t, 2, r.Instance().Port)
 			network.Refuse(false)
 			require.NoError(t, c.WaitConnected(w.Patience(t)))
-			outlastGrace()
+			passGrace()
 			n, _ := w.Fake.Node(base + "/orders/a")
 			require.Equal(t, string(data(t, replica("a", 1))), string(n.Data), "%d updates", updates)
 			require.Equal(t, 1, r.Instance().Port)
@@ -110,7 +110,7 @@ func TestUpdatesThatAreRefusedLaterDoNotReviveAnOldOne(t *testing.T) {
 		}
 		network.Refuse(false)
 		require.NoError(t, c.WaitConnected(w.Patience(t)))
-		outlastGrace()
+		passGrace()
 		require.Equal(t, 2, r.Instance().Port)
 		require.NoError(t, r.Drain(w.Patience(t)))
 		drained := replica("a", 2)

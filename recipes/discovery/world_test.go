@@ -33,7 +33,8 @@ func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 
 type world struct{ *recipetest.World }
 
-// plain is a small format, so that these tests are about none that others have.
+// plain is a small format, so that these tests do not depend on the format of another
+// system.
 type plain struct{}
 
 type plainNode struct {
@@ -192,8 +193,8 @@ func settle() {
 	synctest.Wait()
 }
 
-// outlastGrace lets the default removal grace pass.
-func outlastGrace() {
+// passGrace lets the default removal grace pass.
+func passGrace() {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
 }

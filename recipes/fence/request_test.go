@@ -114,7 +114,8 @@ func incoming(ctx context.Context, store fence.Store, header string) (context.Co
 }
 
 // Promise: a token is admitted if it is the largest of its resource, or as large. A
-// request without a token, with a malformed one, or with that of another lock is refused.
+// request without a token, with a malformed one, or with the token of another lock is
+// refused.
 func TestIncoming(t *testing.T) {
 	var guard fence.Guard
 	type step struct{ header, reason, text string }

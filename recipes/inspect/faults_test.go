@@ -295,16 +295,6 @@ func TestWriterBehindAWriterThatLeftIsUnsure(t *testing.T) {
 	})
 }
 
-// A semaphore whose participants all go while they are read is not listed.
-func TestRecipeWhoseParticipantsHaveAllGoneIsNotListed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		lease := create(t, w.Observer, "/s/"+hex, "h", framework.Ephemeral)
-		create(t, w.Observer, "/s-__lock__", "", framework.Persistent)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lease, Do: zktest.Call(func(zktest.Request) { _ = w.Fake.Delete(lease) })})
-		require.Empty(t, w.walk(t, "/"))
-	})
-}
-
 // What is there from the begin of a walk to its end is reported, whatever
 // comes and goes beside it.
 func TestWalkIsCompleteWhileLocksComeAndGo(t *testing.T) {

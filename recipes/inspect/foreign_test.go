@@ -210,8 +210,8 @@ func TestSeveralRecipesOnOnePath(t *testing.T) {
 	})
 }
 
-// A contender without a session stays when its process crashes. Numbers that
-// say nothing about the order are those of the oldest node first.
+// A contender without a session stays when its process crashes. If numbers do not show
+// the order, the oldest node is first.
 func TestContendersThatAreOutOfTheOrdinary(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		create(t, w.Observer, "/p/"+pyMutex+"0000000001", "left", framework.Persistent)

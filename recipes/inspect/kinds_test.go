@@ -181,7 +181,7 @@ func TestRegistrations(t *testing.T) {
 }
 
 // Nothing is reported of what nobody uses.
-func TestNothingIsToldOfWhatNobodyUses(t *testing.T) {
+func TestUnusedPathsAreNotListed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for _, path := range []string{"/a/locks", "/a/leases", "/b", "/locks", "/c/d/e", "/s-__lock__", "/q/entries", "/q/taken"} {
 			create(t, w.Observer, path, "", framework.Container)

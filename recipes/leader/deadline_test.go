@@ -28,8 +28,8 @@ func endsLate(t *testing.T) lateContext {
 	return lateContext{ctx, time.Now().Add(time.Second)}
 }
 
-// Work that is told of the deadline of Lead may return before Lead's context has
-// ended. Lead returns its error, too.
+// Work that knows the deadline of Lead may return before Lead's context has ended. Lead
+// returns the work's error, too.
 func TestLeadAtItsDeadlineReturnsTheWorksError(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

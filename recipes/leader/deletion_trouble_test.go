@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// inTrouble is what a server does with requests, and whether an error says so.
-var inTrouble = map[string]struct {
+// failures is what a server does with requests, and whether an error says so.
+var failures = map[string]struct {
 	do      zktest.Action
 	isNamed func(error) bool
 }{
@@ -29,8 +29,8 @@ func isThrottled(err error) bool {
 }
 
 // The deletion is made again and again, and not given up yet.
-func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
-	for name, tc := range inTrouble {
+func TestShutdownNamesTheLastErrorOfTheDeletion(t *testing.T) {
+	for name, tc := range failures {
 		for _, who := range []string{"leader", "candidate"} {
 			t.Run(name+"/"+who, func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
@@ -56,21 +56,4 @@ func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The first attempt ends with the outage. The error names the error of the next attempts.
-func TestShutdownNamesWhatTheDeletionMeetsAfterAnOutage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, _, network := w.leaderAndNext(t, "/l")
-		network.Refuse(true)
-		network.Cut()
-		require.Error(t, first.Shutdown(recipetest.Within(t, time.Second)))
-		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zkinside.ErrThrottled)})
-		network.Refuse(false)
-		err := first.Shutdown(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.True(t, isThrottled(err), "%v", err)
-		throttled.Remove()
-		w.closeAll(t, "/l", first, second)
-	})
 }

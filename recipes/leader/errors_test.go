@@ -16,7 +16,7 @@ import (
 
 // The error of WaitLeadership without success names the present leader, and not
 // an earlier one.
-func TestWaitLeadershipInVainNamesTheLeader(t *testing.T) {
+func TestFailedWaitLeadershipNamesTheLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, _ := w.startLatches(t, "/l", 1, leader.WithID("the first"))
 		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))

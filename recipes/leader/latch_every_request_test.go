@@ -18,26 +18,26 @@ var troubles = []zktest.Code{
 	zktest.ErrConnectionLoss, zkinside.ErrSessionExpired,
 }
 
-// A candidacy goes on in the background, where it has no caller to return an
-// error to. So it outlasts the errors of a server in trouble, at each of its
-// requests. An acquire may return them.
+// A candidacy goes on in the background, where it has no caller to return an error to.
+// So a candidacy survives server errors at each of its requests. An acquire may return
+// them.
 //
 // Promise: Outages and server errors do not end a candidacy.
-func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
+func TestCandidacySurvivesServerErrors(t *testing.T) {
 	for _, code := range troubles {
 		t.Run(code.Error(), func(t *testing.T) {
 			recipetest.EachRequest(t, 3, func(t *testing.T, i int) (hit bool) {
-				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.candidacyInTrouble(t, code, i) })
+				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.candidacyDuringErrors(t, code, i) })
 				return hit
 			})
 		})
 	}
 }
 
-// candidacyInTrouble waits for the leadership behind another latch, resigns, and
+// candidacyDuringErrors waits for the leadership behind another latch, resigns, and
 // leads again. From the i-th request on, the server fails twenty. It reports whether
 // there was an i-th request.
-func (w *world) candidacyInTrouble(t *testing.T, code zktest.Code, i int) (hit bool) {
+func (w *world) candidacyDuringErrors(t *testing.T, code zktest.Code, i int) (hit bool) {
 	first, _ := w.startLatches(t, "/l", 1)
 	c, _ := w.Connect(t)
 	rule := w.Fake.Inject(zktest.Rule{Optional: true, Session: c.SessionID(), After: i, Times: 20, Do: zktest.Fail(code)})

@@ -35,25 +35,6 @@ func TestLeaderHandsOverInTime(t *testing.T) {
 	})
 }
 
-// Work that does not finish is stopped at the deadline.
-func TestHandOverIsForcedAtItsDeadline(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.startLatches(t, "/l", 2)
-		start := time.Now()
-		handed := make(chan error)
-		go func() { handed <- latches[0].HandOver(recipetest.Within(t, time.Minute)) }()
-		time.Sleep(time.Minute - 1)
-		synctest.Wait()
-		require.True(t, recipetest.IsClosed(lease.Revoked()))
-		require.NoError(t, lease.Context().Err())
-		require.ErrorIs(t, <-handed, context.DeadlineExceeded)
-		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
-		w.await(t, latches[1])
-		require.Equal(t, time.Minute, time.Since(start))
-		w.closeAll(t, "/l", latches...)
-	})
-}
-
 func TestHandOverNeedsALeaderAndASuccessor(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -10,31 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/state"
 )
-
-// TestLeaderLatch#testSessionInterruptionDoNotCauseBrainSplit, CURATOR-696: a
-// latch whose session was lost does not lead with the node of its old session.
-// The server may still have that node.
-func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
-			c, network := w.Connect(t, framework.WithErrorPolicy(policy))
-			first := latch(t, c, "/l")
-			lease := w.await(t, first)
-			zkinside.Of(w.Fake).ReplaceSession(c.SessionID())
-			network.Cut()
-			w.endOf(t, lease)
-			again := w.await(t, first)
-			require.NotEqual(t, lease.Path(), again.Path())
-			require.Greater(t, again.FencingToken(), lease.FencingToken())
-			w.WaitNodes(t, "/l", 1)
-			w.closeAll(t, "/l", first)
-		}
-	})
-}
 
 // Under the standard policy each interruption ends the leadership, but keeps
 // the node. However many there are, they leave no goroutine and no watch

@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // startLatches starts n latches of as many clients, one behind the other. It
@@ -156,32 +155,4 @@ func TestCandidateThatWasRevokedStepsDown(t *testing.T) {
 		require.NoError(t, third.Context().Err())
 		w.closeAll(t, "/l", latches...)
 	})
-}
-
-// Somebody deletes the leader's node, or asks the leader to step down, whenever the
-// latch leads. The latch stands again at once the first time, and after pauses then.
-func TestLeaderWhoseNodeIsDeletedTimeAndAgainPauses(t *testing.T) {
-	for name, end := range map[string]func(w *world, path string){
-		"deleted": func(w *world, path string) { w.Fake.Delete(path) },
-		"revoked": func(w *world, path string) { w.Fake.Set(path, []byte("__REVOKE__")) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				operator := w.Fake.Inject(zktest.Rule{
-					Op: zktest.OpGetData, Session: c.SessionID(), Times: 100,
-					Do: zktest.Call(func(r zktest.Request) { end(w, r.Path) }),
-				})
-				l := latch(t, c, "/l")
-				time.Sleep(10 * time.Millisecond)
-				require.Equal(t, 2, operator.Hits())
-				time.Sleep(time.Minute)
-				require.Less(t, operator.Hits(), 25)
-				operator.Remove()
-				time.Sleep(5 * time.Second)
-				w.await(t, l)
-				w.closeAll(t, "/l", l)
-			})
-		})
-	}
 }

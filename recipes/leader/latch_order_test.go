@@ -2,44 +2,14 @@ package leader_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// CURATOR-653,
-// TestLeaderLatch#testResettingOfLeadershipAfterConcurrentLeadershipChange: the
-// list of the queue is out of date when the latch receives it. The latch has to
-// learn that.
-func TestGrantThatIsOutOfDate(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		standing := make(chan *leader.Latch, 1)
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Do: zktest.All(
-			zktest.CallAfter(func(r zktest.Request) {
-				for _, n := range w.Fake.Queue("/l") {
-					assert.NoError(t, w.Fake.Delete(n.Path))
-				}
-				second := latch(t, other, "/l")
-				second.WaitLeadership(t.Context())
-				standing <- second
-			}), zktest.DelayReply(time.Second))})
-		first := latch(t, c, "/l")
-		time.Sleep(time.Minute)
-		second := <-standing
-		require.NotNil(t, second.Leadership())
-		require.Nil(t, first.Leadership())
-		require.Len(t, w.Nodes(t, "/l"), 2)
-		w.closeAll(t, "/l", second, first)
-	})
-}
 
 // TestLeaderLatch#testUncreatedPathGetLeader, CURATOR-436, CURATOR-358: Leader
 // and Participants also answer if no candidate has ever stood, or if the leader

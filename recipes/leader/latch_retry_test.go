@@ -24,9 +24,9 @@ func (w *world) creations(start time.Time) []time.Duration {
 	return at
 }
 
-// A candidacy in trouble sends requests less and less often. After it has stood
-// again, the pauses start from the shortest.
-func TestCandidacyInTroublePausesLongerAndLonger(t *testing.T) {
+// A candidacy sends requests less and less often while servers fail. After the
+// candidate has queued again, the pauses start from the shortest.
+func TestCandidacyPausesLongerAndLonger(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
 		l := latch(t, c, "/l")

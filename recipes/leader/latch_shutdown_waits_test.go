@@ -68,25 +68,6 @@ func TestShutdownSaysThatTheServerRefusesTheDeletion(t *testing.T) {
 	}
 }
 
-// A leader steps down without a connection, so that its node stays for a while.
-// A Shutdown that comes then waits for that node, too.
-func TestShutdownWaitsForAnEarlierNode(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithSessionTimeout(30*time.Second), framework.WithConnectionTimeout(2*time.Second))
-		network.Refuse(true)
-		network.Cut()
-		require.NoError(t, lease.Release(t.Context()))
-		time.Sleep(5 * time.Second) // the latch has given up to wait for the deletion
-		require.ErrorIs(t, first.Shutdown(t.Context()), framework.ErrNotConnected)
-		require.Len(t, w.Fake.Children("/l"), 2)
-		network.Refuse(false)
-		require.NoError(t, first.Shutdown(t.Context()))
-		require.Len(t, w.Fake.Children("/l"), 1)
-		w.await(t, second)
-		w.closeAll(t, "/l", first, second)
-	})
-}
-
 // Cancelling one context stops the program. The program shuts its latch down
 // with that context, and then closes the client. This loses nothing.
 func TestShutdownOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// observe reads the leaders on a goroutine of its own. next returns them one
-// after the other.
+// observe reads the leaders on a new goroutine. next returns them one after the other.
 func (w *world) observe(t *testing.T, c *framework.Client, path string) (next func() locks.Participant) {
 	t.Helper()
 	return recipetest.Read(t, w.World, func(ctx context.Context) iter.Seq2[locks.Participant, error] {
@@ -193,8 +192,8 @@ func TestObserverLeavesNoWatch(t *testing.T) {
 	})
 }
 
-// An observer outlasts a server in trouble, and ends with an error that waiting
-// does not cure.
+// An observer survives server errors, and ends with an error that waiting does not
+// cure.
 func TestObserverEndsWithARefusal(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		last := func(c *framework.Client, path string) (last error) {

@@ -82,10 +82,10 @@ func (e *election) ended(l *leadership) {
 	}
 }
 
-// noticeBound returns the time within which a leader learns of the deletion of
-// its node at the given time. That is the time of a session for each outage of
-// its connection, because the handshake after an outage renews the session, and
-// the next outage may begin before the client hears of its watches.
+// noticeBound returns the time within which a leader learns of the deletion of its node
+// at the given time. The bound has the time of a session for each outage of the
+// leader's connection, because the handshake after an outage renews the session, and
+// the next outage may begin before the client receives the events of its watches.
 func (e *election) noticeBound(l *leadership, deleted time.Time) time.Duration {
 	limit := electionSession
 	for at, what := range zkinside.Of(e.servers[0]).Events {

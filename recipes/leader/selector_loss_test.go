@@ -91,7 +91,7 @@ func TestWorkThatDoesNotReturn(t *testing.T) {
 
 // If the session is lost, others may lead although such work goes on. The
 // selector itself does not stand again, even then.
-func TestWorkThatOutlastsItsSession(t *testing.T) {
+func TestWorkThatSurvivesItsSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const windDown = time.Hour
 		c, network := w.Connect(t)

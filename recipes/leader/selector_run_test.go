@@ -84,7 +84,7 @@ func TestRunReturnsTheWorksError(t *testing.T) {
 
 // CURATOR-15, CURATOR-16: the requeue function gets the result of each
 // leadership. Run returns the last result.
-func TestRequeueIsToldOfEachLeadership(t *testing.T) {
+func TestRequeueReceivesEachLeadership(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		var told []error
@@ -106,23 +106,6 @@ func TestRequeueIsToldOfEachLeadership(t *testing.T) {
 		require.ErrorIs(t, told[1], framework.ErrSessionLost)
 		require.Equal(t, err, told[2])
 		w.NothingLeft(t, "/l")
-	})
-}
-
-// The pause behind work that has failed ends with the client.
-func TestPauseBeforeTheNextLeadershipEndsWithTheClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		again := leader.WithRequeue(func(error) bool { return true })
-		ran := make(chan error)
-		go func() {
-			ran <- leader.NewSelector(c, "/l", again).Run(t.Context(), func(context.Context) error { return errors.New("failed") })
-		}()
-		time.Sleep(5500 * time.Millisecond)
-		begun := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-ran, framework.ErrClosed)
-		require.Zero(t, time.Since(begun))
 	})
 }
 

@@ -40,8 +40,8 @@ func TestLeadershipEndsWithTheWorkWhoeverHasReenteredIt(t *testing.T) {
 	})
 }
 
-// Work may release its lease, as it would that of a lock. That ends its
-// leadership. Others lead only when the work has returned.
+// Work may release its lease, as the holder of a lock would. The release ends the
+// leadership. Other candidates lead only when the work has returned.
 func TestWorkThatReleasesItsLeaseKeepsItsPlace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

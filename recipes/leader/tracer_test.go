@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A tracer is told of a hand-over as of every other request to give the
-// leadership up. It is told once of several requests.
-func TestTracerIsToldOfAHandOver(t *testing.T) {
+// A tracer receives a hand-over like every other request to give the leadership up, and
+// receives several requests as one.
+func TestTracerReceivesAHandOver(t *testing.T) {
 	for _, revoked := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &locktest.Spy{}

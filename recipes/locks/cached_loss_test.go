@@ -75,20 +75,6 @@ func TestIdleLockIsLostLikeALease(t *testing.T) {
 	}
 }
 
-// The end of the client is that of its idle locks.
-func TestIdleLocksGoWithTheirClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		node := w.idle(t, ctx, cachedMutex(c, path))
-		require.NoError(t, c.Close())
-		require.False(t, w.exists(node))
-		_, err := cachedMutex(c, path).Acquire(ctx)
-		require.ErrorIs(t, err, framework.ErrClosed)
-		w.NothingLeft(t, path)
-	})
-}
-
 // A machine wakes up when the session's time is over. An acquire that comes before
 // the client has noticed does not get the lock of that session.
 //

@@ -127,7 +127,7 @@ func TestOneThatComesWhileTheLockBecomesIdleIsSeen(t *testing.T) {
 		come = func() {
 			come = nil
 			w.Fake.Create(theirs, nil)
-			time.Sleep(time.Millisecond) // the client hears of it
+			time.Sleep(time.Millisecond) // the client receives the event
 		}
 		require.NoError(t, lease.Release(ctx))
 		synctest.Wait()

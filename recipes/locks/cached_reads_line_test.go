@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,39 +53,6 @@ func TestReaderThatTriesIsNotRefusedBecauseOfReadersThatWait(t *testing.T) {
 			require.NoError(t, p.Wait(t).Release(ctx))
 		}
 		require.NoError(t, tried.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A reader whose context has ended before the answer came leaves the line to those
-// behind it, of which there may always be one that tries.
-func TestReadersDoNotWaitForThoseThatTryLater(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).WriteLock())
-		slowCreates(w, -1)
-		short := func() context.Context { return recipetest.Within(t, 700*time.Millisecond) }
-		first := tryLater(short(), cachedReads(c, path).ReadLock())
-		synctest.Wait()
-		waits := locktest.AcquireLater(ctx, cachedReads(c, path).ReadLock())
-		var tries []*locktest.Pending
-		for range 10 {
-			time.Sleep(time.Second / 2)
-			tries = append(tries, tryLater(short(), cachedReads(c, path).ReadLock()))
-		}
-		meanwhile := w.Nodes(t, path)
-		<-first.Done
-		require.ErrorIs(t, first.Err, context.DeadlineExceeded)
-		for _, p := range tries {
-			<-p.Done
-			require.True(t, errors.Is(p.Err, context.DeadlineExceeded) || errors.Is(p.Err, locks.ErrNotAcquired), "%v", p.Err)
-		}
-		time.Sleep(10 * time.Second) // their nodes go
-		require.Len(t, w.Nodes(t, path), 2, "the writer's, and its own")
-		require.Subset(t, meanwhile, w.Nodes(t, path))
-		require.NoError(t, theirs.Release(ctx))
-		require.NoError(t, waits.Wait(t).Release(ctx))
 		w.NothingLeft(t, path)
 	})
 }

@@ -26,48 +26,7 @@ func readTogether(t *testing.T, ctx context.Context, rw *locks.InterProcessReadW
 	return all
 }
 
-// A writer of another client, or of the same one, does not wait for readers that
-// come after it.
-//
-// Promise: Readers that share a node do not starve a writer.
-func TestReadersThatShareANodeDoNotStarveAWriter(t *testing.T) {
-	for _, of := range []string{"another client", "another object", "the same object"} {
-		t.Run(of, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, _ := w.Connect(t)
-				other, _ := w.Connect(t)
-				rw := cachedReads(c, path)
-				writes := map[string]*locks.InterProcessReadWriteLock{
-					"another client":  locks.NewInterProcessReadWriteLock(other, path),
-					"another object":  locks.NewInterProcessReadWriteLock(c, path),
-					"the same object": rw,
-				}[of].WriteLock()
-				before := readTogether(t, ctx, rw, 2)
-				time.Sleep(2 * joinTime)
-				writer := locktest.AcquireLater(ctx, writes)
-				synctest.Wait()
-				after := locktest.AcquireLater(ctx, rw.ReadLock())
-				synctest.Wait()
-				require.False(t, after.IsOver())
-				require.NoError(t, before[0].Release(ctx))
-				synctest.Wait()
-				require.False(t, writer.IsOver())
-				require.NoError(t, before[1].Release(ctx))
-				wrote := writer.Wait(t)
-				synctest.Wait()
-				require.False(t, after.IsOver())
-				require.NoError(t, wrote.Release(ctx))
-				read := after.Wait(t)
-				require.Greater(t, read.FencingToken(), wrote.FencingToken())
-				require.NoError(t, read.Release(ctx))
-				w.NothingLeft(t, path)
-			})
-		})
-	}
-}
-
-// What happens to the node ends all leases, and each is told of it. The node of a
+// A deletion of the node ends all leases, and each lease has the cause. The node of a
 // lost lock stays until the last holder has stopped.
 //
 // Promise: Readers that share a node lose their leases together.

@@ -2,8 +2,6 @@ package locks_test
 
 import (
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,31 +15,6 @@ import (
 
 func cachedReads(c *framework.Client, path string, opts ...locks.ReadWriteOption) *locks.InterProcessReadWriteLock {
 	return locks.NewInterProcessReadWriteLock(c, path, append(opts, idleFor(1000, cachedFor))...)
-}
-
-func TestReadersOneAfterTheOtherCostTheRequestsOfOne(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		require.NoError(t, w.Fake.Create(path, nil))
-		c, _ := w.Connect(t)
-		w.Fake.ClearRequests()
-		first := once(t, ctx, cachedReads(c, path).ReadLock())
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zkinside.OpGetChildren2, zkinside.OpGetChildren2}, w.Requests())
-		w.Fake.ClearRequests()
-		for range 100 {
-			again := once(t, ctx, cachedReads(c, path).ReadLock())
-			require.Equal(t, first.FencingToken(), again.FencingToken())
-		}
-		tried, err := cachedReads(c, path).ReadLock().TryAcquire(ctx)
-		require.NoError(t, err)
-		require.NoError(t, tried.Release(ctx))
-		require.Empty(t, w.Requests())
-		require.True(t, w.exists(first.Path()))
-		time.Sleep(cachedFor)
-		synctest.Wait()
-		require.False(t, w.exists(first.Path()))
-		w.NothingLeft(t, path)
-	})
 }
 
 // Promise: A shared read lock lasts until its last reader releases it.

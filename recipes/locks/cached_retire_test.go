@@ -48,8 +48,8 @@ func TestLockIsNotPassedOnAfterASleep(t *testing.T) {
 	}
 }
 
-// An operator deletes the node of a holder, which hears of it after a second. The
-// release before that looks at the queue, and leaves its watch behind.
+// An operator deletes the node of a holder, which learns of the deletion after a
+// second. A release before that lists the queue, and leaves its watch behind.
 //
 // Promise: A release of a cached lock whose node is gone leaves no watch.
 func TestReleaseOfACachedLockThatIsGoneLeavesNoWatch(t *testing.T) {
@@ -65,7 +65,7 @@ func TestReleaseOfACachedLockThatIsGoneLeavesNoWatch(t *testing.T) {
 	})
 }
 
-// cancelAtStart ends the context of an acquire when the hook hears of it.
+// cancelAtStart ends the context of an acquire when the acquire begins.
 type cancelAtStart struct {
 	locktest.Spy
 	cancel context.CancelFunc

@@ -77,25 +77,6 @@ func TestCachedLockCostsNoRequest(t *testing.T) {
 	})
 }
 
-func TestUseOfACachedLockKeepsItInTheProcess(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := cachedMutex(c, path)
-		node := w.idle(t, ctx, m)
-		for round := range 10 {
-			time.Sleep(cachedFor - time.Second)
-			lease := locktest.Acquire(t, context.WithValue(ctx, anyKey{}, round), m)
-			require.Equal(t, round, lease.Context().Value(anyKey{}), "each lease is its acquirer's")
-			time.Sleep(2 * cachedFor)
-			require.NoError(t, lease.Context().Err())
-			require.NoError(t, lease.Release(ctx))
-			require.Equal(t, node, lease.Path())
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 // The locks that come when there are enough are not kept.
 func TestIdleLocksOfAProcessAreBounded(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

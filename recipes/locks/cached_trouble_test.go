@@ -34,7 +34,7 @@ func TestReleaseWithoutAConnectionKeepsNoLock(t *testing.T) {
 }
 
 // A lock may be taken over in an outage, as long as the session lives.
-func TestIdleLockOutlastsAnOutage(t *testing.T) {
+func TestIdleLockSurvivesAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, network := w.Connect(t)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -118,57 +116,4 @@ func (w *world) counts(t *testing.T, kind lockKind) (n []int) {
 		n = append(n, len(w.Nodes(t, path)))
 	}
 	return n
-}
-
-// endingContext is a context in the moment of its end: its Err returns an
-// error already, but its Done channel has woken no waiter yet.
-type endingContext struct {
-	context.Context
-	ended atomic.Bool
-}
-
-func (c *endingContext) Err() error {
-	if c.ended.Load() {
-		return context.Canceled
-	}
-	return c.Context.Err()
-}
-
-// The answer that would be the grant has already arrived when the context
-// ends.
-func TestGrantThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
-	for name, tc := range map[string]struct {
-		lock  func(c *framework.Client) locks.Locker
-		paths []string
-		grant zktest.Rule // the request whose answer is the grant
-	}{
-		"mutex": {
-			func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") },
-			[]string{"/l"}, zktest.Rule{Op: zktest.OpGetChildren, Path: "/l"},
-		},
-		"writer": {
-			func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() },
-			[]string{"/l"}, zktest.Rule{Op: zktest.OpGetChildren, Path: "/l"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				for _, path := range tc.paths { // without its path, the first listing finds nothing
-					require.NoError(t, w.Fake.Create(path, nil))
-				}
-				ctx := &endingContext{Context: t.Context()}
-				rule := tc.grant
-				rule.Do = zktest.CallAfter(func(zktest.Request) { ctx.ended.Store(true) })
-				seen := w.Fake.Inject(rule)
-				lease, err := tc.lock(c).Acquire(ctx)
-				require.Equal(t, 1, seen.Hits())
-				require.ErrorIs(t, err, context.Canceled)
-				require.Nil(t, lease)
-				for _, path := range tc.paths {
-					w.NothingLeft(t, path)
-				}
-			})
-		})
-	}
 }

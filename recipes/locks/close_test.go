@@ -95,22 +95,6 @@ func TestCloseWhileAnInterruptedHolderStops(t *testing.T) {
 	}
 }
 
-// A lease that Close itself ends leaves its holder no time.
-func TestCloseOfAHolderAdmitsTheNextAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		lease := hold(t, t.Context(), mutexAt(c))
-		next := take(t.Context(), mutexAt(w.Observer))
-		w.WaitNodes(t, "/l", 2)
-		closed := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, lease.Release(t.Context()), framework.ErrClosed)
-		second := next.Wait(t)
-		require.Zero(t, time.Since(closed))
-		require.NoError(t, second.Release(t.Context()))
-	})
-}
-
 // several is a semaphore of which each acquire takes n leases.
 type several struct {
 	*locks.InterProcessSemaphore

@@ -45,45 +45,6 @@ func TestDowngradeBehindADeletion(t *testing.T) {
 	})
 }
 
-// The reply to a downgrade is lost, and the node of the writer is deleted before the
-// client finds out what has become of it. The reader has its place if its node was
-// made by then, and otherwise the write lock is lost: no transaction with the checks
-// of a lease is carried out beside the next writer's.
-func TestChecksOfAReaderBehindADeletion(t *testing.T) {
-	for name, lost := range map[string]zktest.Action{"the request": zktest.DropRequest(), "the reply": zktest.DropReply()} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, network := w.Connect(t)
-				writer := hold(t, w.Patience(t), writerAt(c))
-				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: lost})
-				network.Refuse(true)
-				pending := take(context.WithoutCancel(writer.Context()), readerAt(c))
-				<-fault.Done()
-				synctest.Wait()
-				require.NoError(t, w.Fake.Delete(writer.Path()))
-				next := take(w.Patience(t), writerAt(w.Observer))
-				network.Refuse(false) // within the first second, in which no watch tells the writer of the deletion
-				<-pending.Done
-				if name == "the request" {
-					require.ErrorIs(t, pending.Err, locks.ErrNodeDeleted)
-					require.NoError(t, next.Wait(t).Release(t.Context()))
-					w.NothingLeft(t, "/l")
-					return
-				}
-				require.NoError(t, pending.Err)
-				time.Sleep(time.Minute)
-				require.ErrorIs(t, context.Cause(writer.Context()), locks.ErrNodeDeleted)
-				require.False(t, next.IsOver())
-				_, err := c.Transaction(t.Context(), pending.Lease.Checks()...)
-				require.NoError(t, err)
-				require.NoError(t, pending.Lease.Release(t.Context()))
-				require.NoError(t, next.Wait(t).Release(t.Context()))
-				w.NothingLeft(t, "/l")
-			})
-		})
-	}
-}
-
 // An operator deletes the node of a reader that was a writer, and the next writer of
 // the same client is admitted. The reader's node is younger than that writer's,
 // although the reader has held the lock for longer. It is the reader that has lost it.

@@ -59,7 +59,7 @@ func TestGoZookeepersLockIsTheSameLock(t *testing.T) {
 					failures <- lock.Unlock()
 				}()
 			} else {
-				// A client of its own: goroutines of one have two nodes together.
+				// A separate client: goroutines of one client have two nodes together.
 				client, _ := w.Connect(t)
 				mutex := locks.NewInterProcessMutex(client, path)
 				go func() {

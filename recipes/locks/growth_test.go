@@ -30,10 +30,10 @@ const mostClients = 1000
 
 // crowdCost is what one acquire and release costs in a crowd.
 type crowdCost struct {
-	requests float64 // with those of the acquire's wait
+	requests float64 // including the requests of the acquire's wait
 	lists    float64 // how often the queue was listed
-	memory   float64 // bytes while it waits or holds, with those of the fake server
-	routines float64 // goroutines meanwhile, with those of the fake server
+	memory   float64 // bytes while it waits or holds, including the fake server's
+	routines float64 // goroutines meanwhile, including the fake server's
 }
 
 // A contender lists the queue when it comes and when it is woken, at most. What a
@@ -113,7 +113,7 @@ func costOfWaiters(t *testing.T, w *world, n int, client func(int) *framework.Cl
 	return m.of(w, n)
 }
 
-// cycle acquires and releases, on a goroutine of its own.
+// cycle acquires and releases, on a new goroutine.
 func cycle(t *testing.T, ctx context.Context, l locks.Locker) {
 	lease, err := l.Acquire(ctx)
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// diary is a hook that writes down what it is told of acquires and holds.
+// diary is a hook that writes down the acquires and holds that it receives.
 type diary struct {
 	name string
 	*pages
@@ -69,7 +69,7 @@ func (d holdDiary) Overrun() func() {
 	return func() { d.write("returned") }
 }
 
-func TestEveryHookHearsOfEveryAcquireAndHold(t *testing.T) {
+func TestEveryHookReceivesEveryAcquireAndHold(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var a, b pages
 		c, _ := w.Connect(t, framework.WithHooks(diary{"a", &a}, diary{"b", &b}))

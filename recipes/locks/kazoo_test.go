@@ -86,8 +86,8 @@ func TestMutexWithKazooNamesSharesALockWithKazoo(t *testing.T) {
 	})
 }
 
-// Promise: Candidates WithKazooNames and those of kazoo's Election have one leader, whom
-// leader.Now returns.
+// Promise: Candidates WithKazooNames and candidates of kazoo's Election have one
+// leader, whom leader.Now returns.
 func TestCandidatesWithKazooNamesStandWithKazoo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const dir = "/leader"

@@ -52,27 +52,6 @@ func TestLeaseOfAContextIsTheInnermost(t *testing.T) {
 	})
 }
 
-// Work in Do reaches its lease only by its context.
-func TestLeaseOfDoIsInItsContext(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, "/l")
-		var of *locks.Lease
-		require.NoError(t, m.Do(t.Context(), func(ctx context.Context) error {
-			of, _ = locks.LeaseFromContext(ctx)
-			require.NoError(t, of.Context().Err())
-			require.Equal(t, "/l/"+w.Fake.Children("/l")[0], of.Path())
-			return m.Do(ctx, func(ctx context.Context) error {
-				again, _ := locks.LeaseFromContext(ctx)
-				require.NotSame(t, of, again)
-				require.Equal(t, of.FencingToken(), again.FencingToken())
-				return nil
-			})
-		}))
-		require.ErrorIs(t, context.Cause(of.Context()), locks.ErrReleased)
-	})
-}
-
 func TestContextUnderNoLease(t *testing.T) {
 	lease, ok := locks.LeaseFromContext(t.Context())
 	require.False(t, ok)

@@ -58,7 +58,7 @@ type turns struct {
 //     smaller than a writer's before it.
 //   - Order of nodes: no lock is granted while a node with a smaller number
 //     excludes it.
-//   - Order of goroutines: those of one client and one set of options that exclude
+//   - Order of goroutines: goroutines of one client and one set of options that exclude
 //     each other are granted in the order of their arrival, in a calm.
 //   - Fairness: in a calm, each client passes the first waiter of another one no
 //     more often than its nodes and its options allow. Readers do not pass a writer
@@ -172,7 +172,7 @@ func (o *oracle) refusedLocked(c *contender, err error) {
 	case c.ctx.Err() != nil:
 	case c.try:
 		if o.calm && !errors.Is(err, locks.ErrNotAcquired) {
-			o.failLocked("%v tries in vain: %v", c, err)
+			o.failLocked("the try of %v fails: %v", c, err)
 		}
 	case c.under == nil || c.under.isLive():
 		o.failLocked("%v gives up: %v", c, err)
@@ -371,7 +371,7 @@ func (o *oracle) stuck() *contender {
 	return nil
 }
 
-// takes reports whether its caller is the one that releases a holder.
+// takes reports whether its caller must release a holder.
 func (o *oracle) takes(c *contender) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -37,6 +37,9 @@ var lineSeeds = recipetest.SeedFlags("line", 2500)
 // of servers.
 //
 // Promise: At most one lease of a mutex has a live context.
+// Promise: Readers and writers of one client keep the order in which they arrive.
+// Promise: Readers that share a node do not starve a writer.
+// Promise: Readers continue when the writer ahead of them in the process gives up.
 func TestOrderAndLivenessUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

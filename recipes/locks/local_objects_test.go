@@ -8,75 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// objects make the kinds of locks whose acquires queue in the process.
-var objects = map[string]struct {
-	make  func(c *framework.Client, path string, opts ...locks.Option) locks.Locker
-	queue string // parent of the waiters' nodes, below the lock's path
-}{
-	"mutex": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
-		var forMutexes []locks.MutexOption
-		for _, opt := range opts {
-			forMutexes = append(forMutexes, opt)
-		}
-		return locks.NewInterProcessMutex(c, path, forMutexes...)
-	}, ""},
-	"semaphore": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
-		return locks.NewInterProcessSemaphore(c, path, locks.Limit(1), opts...)
-	}, "/locks"},
-	"semaphore mutex": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
-		return locks.NewInterProcessSemaphoreMutex(c, path, opts...)
-	}, "/locks"},
-	"writer": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
-		forBoth := make([]locks.ReadWriteOption, len(opts))
-		for i, o := range opts {
-			forBoth[i] = o
-		}
-		return locks.NewInterProcessReadWriteLock(c, path, forBoth...).WriteLock()
-	}, ""},
-}
-
-// eachObject runs a test with each kind of object.
-func eachObject(t *testing.T, test func(t *testing.T, w *world, c *framework.Client, object func(opts ...locks.Option) locks.Locker, queue string)) {
-	t.Helper()
-	for name, o := range objects {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				path := recipetest.Path(t)
-				test(t, w, c, func(opts ...locks.Option) locks.Locker { return o.make(c, path, opts...) }, path+o.queue)
-			})
-		})
-	}
-}
-
-// A service that makes an object for each request costs the server no more than
-// one that keeps the object.
-func TestObjectsOfOneLockShareTheQueueInTheProcess(t *testing.T) {
-	eachObject(t, func(t *testing.T, w *world, c *framework.Client, object func(...locks.Option) locks.Locker, queue string) {
-		ctx := w.Patience(t)
-		var all []*locktest.Pending
-		for range 20 {
-			all = append(all, take(ctx, object()))
-			synctest.Wait()
-		}
-		for _, p := range all {
-			require.LessOrEqual(t, len(w.Nodes(t, queue)), 2)
-			lease := p.Wait(t) // leases come in the order of arrival
-			require.NoError(t, lease.Release(ctx))
-			synctest.Wait()
-		}
-		w.NothingLeft(t, queue)
-	})
-}
-
 // Views of a client with different namespaces have one lock, and a node each. The lease
-// has the path and the checks of its own view.
+// has the path and the checks of the view that acquired it.
 func TestLockOfTwoViews(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -103,7 +41,7 @@ func TestLockOfTwoViews(t *testing.T) {
 	})
 }
 
-// Each acquire has the options of its own object, whichever object was first
+// Each acquire has the options of the object that is used, whichever object was first
 // at the lock.
 func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -138,35 +76,6 @@ func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrRevoked)
 		require.ErrorIs(t, lease.Release(ctx), locks.ErrRevoked)
 		require.NoError(t, third.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// Hand-over passes on the node as its object's options have made it. It
-// therefore stays among objects whose nodes say the same.
-func TestHandOverKeepsTheNodeDataOfEachObject(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		one := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour), locks.WithNodeData([]byte("one")))
-		two := locks.NewInterProcessMutex(c, path, handingOver(100, time.Hour), locks.WithNodeData([]byte("two")))
-		ones, twos := queueUp(ctx, one, 3), queueUp(ctx, two, 3)
-		plain := queueUp(ctx, locks.NewInterProcessMutex(c, path), 3)
-		require.Len(t, w.Nodes(t, path), 3, "one for each object, because their data differ")
-		for data, all := range map[string][]*locktest.Pending{"one": ones, "two": twos} {
-			for _, p := range all {
-				go func() {
-					<-p.Done
-					if node, _ := w.Fake.Node(p.Lease.Path()); string(node.Data) != data {
-						t.Errorf("%s has the node of %s", data, node.Data)
-					}
-					p.Lease.Release(ctx)
-				}()
-			}
-		}
-		for _, p := range plain {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
 		w.NothingLeft(t, path)
 	})
 }

@@ -30,37 +30,6 @@ func queueUp(ctx context.Context, m *locks.InterProcessMutex, n int) []*locktest
 	return all
 }
 
-// A waiter in the process costs the server nothing, and its leaving costs
-// nothing either.
-func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		queue := queueUp(ctx, m, 2)
-		w.Fake.ClearRequests()
-		leaving, cancel := context.WithCancel(ctx)
-		rest := queueUp(leaving, m, 100)
-		last := locktest.AcquireLater(ctx, m)
-		synctest.Wait()
-		cancel()
-		for i, p := range rest {
-			<-p.Done
-			require.ErrorIs(t, p.Err, context.Canceled)
-			var refused *locks.NotAcquiredError
-			require.ErrorAs(t, p.Err, &refused)
-			require.NotEmpty(t, refused.Holder)
-			require.NotEmpty(t, refused.Identity)
-			require.GreaterOrEqual(t, refused.Ahead, 2, i)
-		}
-		require.Empty(t, w.Requests())
-		for _, p := range append(queue, last) {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 func TestTryAcquireOfABusyObjectNamesTheHolderWithoutANode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

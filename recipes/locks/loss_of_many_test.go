@@ -79,6 +79,6 @@ func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 		<-tracer.leases[0].Context().Done()
 		require.NoError(t, c.Close())
 		require.EqualValues(t, leases, tracer.Ended.Load())
-		require.Zero(t, tracer.alive, "leases alive when the tracer was told of the first loss")
+		require.Zero(t, tracer.alive, "leases alive when the tracer received the first loss")
 	})
 }

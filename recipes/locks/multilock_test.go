@@ -86,22 +86,6 @@ func TestMultiLockReleasesTheOthers(t *testing.T) {
 	})
 }
 
-// Locks of different kinds are combined in the order given.
-func TestCombinedLocks(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		rw := locks.NewInterProcessReadWriteLock(c, path+"/rw")
-		both := locks.NewInterProcessMultiLock(rw.ReadLock(), locks.NewInterProcessSemaphore(c, path+"/s", locks.Limit(2)))
-		lease, err := both.Acquire(ctx)
-		require.NoError(t, err)
-		_, err = rw.WriteLock().Acquire(lease.Context())
-		require.ErrorIs(t, err, locks.ErrUpgrade)
-		require.NoError(t, lease.Release(ctx))
-		w.NothingLeft(t, path+"/rw")
-	})
-}
-
 // A multi-lock of no locks would guard nothing.
 func TestMultiLockOfNothingIsAnError(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -118,29 +102,6 @@ func TestMultiLockOfNothingIsAnError(t *testing.T) {
 		}
 		_, err := locks.NewInterProcessMultiLock().Acquire(ctx)
 		require.ErrorContains(t, err, "a multi-lock needs at least one lock")
-	})
-}
-
-// Somebody takes the first lock away time and again, while the second is waited
-// for. The acquire pauses between its attempts.
-func TestMultiLockWhoseLockIsLostTimeAndAgainPauses(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		held := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/l/b"))
-		losses := w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpGetData, Path: "/l/a/*", Times: 200,
-			Do: zktest.CallAfter(func(r zktest.Request) { w.Fake.Delete(r.Path) }),
-		})
-		waiting := locktest.AcquireLater(w.Patience(t), locks.NewInterProcessMultiLock(
-			locks.NewInterProcessMutex(c, "/l/a", locks.WithRevocation()), locks.NewInterProcessMutex(c, "/l/b"),
-		))
-		time.Sleep(30*time.Second + time.Millisecond)
-		require.Greater(t, losses.Hits(), 5)
-		require.Less(t, losses.Hits(), 40)
-		losses.Remove()
-		require.NoError(t, held.Release(t.Context()))
-		require.NoError(t, waiting.Wait(t).Release(t.Context()))
-		w.NothingLeft(t, "/l/a")
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -49,20 +48,5 @@ func TestRootMayBeALock(t *testing.T) {
 		_, err := m.TryAcquire(t.Context())
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
-func TestAcquireOnAnEndedContextSendsNothing(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		w.Fake.ClearRequests()
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
-		_, err := m.Acquire(ctx)
-		require.ErrorIs(t, err, context.Canceled)
-		_, err = m.TryAcquire(ctx)
-		require.ErrorIs(t, err, context.Canceled)
-		require.Empty(t, w.Fake.Requests())
 	})
 }

@@ -195,7 +195,7 @@ func TestWithContextOfTwoLocks(t *testing.T) {
 	})
 }
 
-// The holder's context has ended when the server hears of the release.
+// The holder's context has ended when the server receives the release.
 //
 // Promise: A release ends the lease's context before the node is deleted.
 func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {

@@ -2,11 +2,8 @@ package locks_test
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The lock of a crashed holder is free when the holder's session has timed
@@ -81,8 +77,8 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 	})
 }
 
-// transfer records how a mutex passes from a holder to a waiter. Each of the
-// two has a client of its own.
+// transfer records how a mutex passes from a holder to a waiter. The two have separate
+// clients.
 type transfer struct {
 	network *recipetest.Network // network of the holder
 	holder  *locks.Lease
@@ -142,48 +138,6 @@ func TestNoReentryAfterLoss(t *testing.T) {
 	})
 }
 
-// A waiter gets a new session while the server still keeps the old one. The
-// waiter must not win with its old node, which is at the head of the queue and
-// about to vanish (CURATOR-604).
-func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c1, _ := w.Connect(t)
-		c2, network := w.Connect(t)
-		c3, _ := w.Connect(t)
-		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
-		w.WaitNodes(t, path, 2)
-		synctest.Wait()
-		nodes := w.WaitNodes(t, path, 2)
-		oldNode := nodes[slices.IndexFunc(nodes, func(n string) bool { return strings.HasSuffix(n, "-lock-0000000001") })]
-		oldSession := c2.SessionID()
-
-		// The client gives its session up after nine tenths of the timeout.
-		// The server has not yet, and a fault makes it keep the node for
-		// longer.
-		heal := network.Isolate()
-		waitState(t, c2, state.Lost)
-		inj := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: path + "/" + oldNode, Times: -1, Do: zktest.DropRequest()})
-		heal()
-		require.NoError(t, c2.WaitConnected(ctx))
-		require.NotEqual(t, oldSession, c2.SessionID())
-		require.Contains(t, w.Fake.Children(path), oldNode, "the server still has the old node")
-
-		require.NoError(t, holder.Release(ctx))
-		lease := waiter.Wait(t)
-		require.NotEqual(t, path+"/"+oldNode, lease.Path())
-		inj.Remove()
-
-		next := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c3, path))
-		<-time.After(2 * w.Session) // the server ends the old session, too
-		require.NoError(t, lease.Context().Err())
-		require.False(t, next.IsOver(), "two holders")
-		require.NoError(t, lease.Release(ctx))
-		require.NoError(t, next.Wait(t).Release(ctx))
-	})
-}
-
 // waitState waits until the client is in a state.
 func waitState(t *testing.T, c *framework.Client, want state.State) {
 	t.Helper()
@@ -205,7 +159,7 @@ func waitState(t *testing.T, c *framework.Client, want state.State) {
 func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		w.Session = time.Minute // the session outlasts a restart of the server
+		w.Session = time.Minute // the session survives a restart of the server
 		c1, _ := w.Connect(t)
 		c2, _ := w.Connect(t)
 		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))

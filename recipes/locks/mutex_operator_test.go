@@ -11,7 +11,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -60,8 +59,8 @@ func TestTwoGoroutinesOfOneClientBehindADeletion(t *testing.T) {
 	}
 }
 
-// A long holder watches its own node. The watch goes with the node, without a
-// request of its own. Data written to the node does not end the lease.
+// A long holder watches its own node. The watch ends with the node, without a request.
+// Data written to the node does not end the lease.
 func TestLongHolderLeavesNoWatch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -85,30 +84,4 @@ func TestLongHolderLeavesNoWatch(t *testing.T) {
 		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
 		w.NothingLeft(t, path)
 	})
-}
-
-// The holder watches its own node through interruptions, and through answers
-// that say nothing about the node.
-func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
-	for name, trouble := range map[string]zktest.Action{
-		"request lost":   zktest.DropRequest(),
-		"reply lost":     zktest.DropReply(),
-		"server error":   zktest.Fail(zkinside.ErrSystem),
-		"no right":       zktest.Fail(zktest.ErrNoAuth),
-		"server is busy": zktest.Fail(zkinside.ErrThrottled),
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx := w.Patience(t)
-				c, _ := w.Connect(t)
-				lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
-				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: c.SessionID(), Times: 8, Do: trouble})
-				<-fault.Done()
-				require.NoError(t, lease.Context().Err())
-				require.NoError(t, w.Fake.Delete(lease.Path()))
-				<-lease.Context().Done()
-				require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
-			})
-		})
-	}
 }

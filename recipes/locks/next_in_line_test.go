@@ -16,7 +16,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// pair has a holder, and the next in line on a client of its own.
+// pair has a holder, and the next in line on a separate client.
 type pair struct {
 	*world
 	one, two *framework.Client
@@ -137,8 +137,8 @@ func TestNextInLineIsNotAdmittedByAChangeOfTheHoldersNode(t *testing.T) {
 	})
 }
 
-// An operator deletes both nodes at once. The next in line is told of both, and
-// has no place in the queue any more.
+// An operator deletes both nodes at once. The next in line learns of both deletions,
+// and has no place in the queue any more.
 //
 // Promise: A waiter whose own node was deleted is not admitted.
 func TestNextInLineHasNothingWithoutItsNode(t *testing.T) {
@@ -234,11 +234,11 @@ func TestNextWriterDoesNotEnterBesideADowngradedReader(t *testing.T) {
 	})
 }
 
-// Somebody asks a waiter for the lock. It hears of that when it has the lock, by
-// the watch that it had before.
+// Another client asks a waiter for the lock. The waiter learns of the request when it
+// has the lock, by the watch that it had before.
 //
 // Promise: A holder receives a revocation request that was written before the grant.
-func TestHolderHearsOfARequestFromBeforeTheGrant(t *testing.T) {
+func TestHolderReceivesARequestFromBeforeTheGrant(t *testing.T) {
 	for name, ask := range map[string]func(t *testing.T, p *pair){
 		"while it waits": func(t *testing.T, p *pair) {
 			require.NoError(t, locks.Revoke(t.Context(), p.Observer, p.node))

@@ -67,7 +67,7 @@ func (c *trickling) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// nextOf returns the node of the one that waits behind a lease.
+// nextOf returns the node of the waiter behind a lease.
 func (w *world) nextOf(l *locks.Lease) string {
 	for _, name := range w.Fake.Children("/l") {
 		if "/l/"+name != l.Path() {

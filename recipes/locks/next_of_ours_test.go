@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// otherNodesAt returns a mutex whose nodes are not those of mutexAt, so that an object
-// of the same client has a node beside the holder's.
+// otherNodesAt returns a mutex whose nodes differ from the nodes of mutexAt, so that an
+// object of the same client has a node at the same time as the holder.
 func otherNodesAt(c *framework.Client) locks.Locker {
 	return locks.NewInterProcessMutex(c, "/l", locks.WithoutIdentity())
 }
@@ -35,7 +35,7 @@ func (w *world) pairOfOne(t *testing.T, second func(c *framework.Client) locks.L
 
 // The next goroutine of the holder's client has no node. Its node is created in the
 // same write as the deletion of the holder's.
-func TestNextOfOursQueuesWithTheRelease(t *testing.T) {
+func TestNextGoroutineQueuesWithTheRelease(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pairOfOne(t, mutexAt)
 		require.Empty(t, p.requestsOf(p.two))
@@ -46,11 +46,11 @@ func TestNextOfOursQueuesWithTheRelease(t *testing.T) {
 	})
 }
 
-// Behind a node of its own session, a contender lists the queue when that is gone: the
-// end of the session deletes both nodes.
+// A contender that waits for a node of the same session lists the queue when that node
+// is gone, because the end of the session deletes both nodes.
 //
 // Promise: The end of the session admits no waiter of that session.
-func TestNextOfOursLooksBehindItsOwnSession(t *testing.T) {
+func TestNextGoroutineListsTheQueueAfterItsOwnSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pairOfOne(t, otherNodesAt)
 		require.Equal(t, []zktest.Op{create, list, read}, p.requestsOf(p.two))
@@ -60,11 +60,11 @@ func TestNextOfOursLooksBehindItsOwnSession(t *testing.T) {
 	})
 }
 
-// A session ends at the server while its holder releases the lock, and the request
-// does not arrive any more. The node of the next goroutine is asked for behind that.
+// A session ends at the server while its holder releases the lock, and the request does
+// not arrive any more. The client asks for the next goroutine's node after the release.
 //
-// Promise: A waiter is not admitted by a release of its own process whose reply was lost.
-func TestNextOfOursIsNotAdmittedByAReleaseThatIsLost(t *testing.T) {
+// Promise: A release in the same process whose reply was lost admits no waiter.
+func TestNextGoroutineIsNotAdmittedByALostRelease(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pairOfOne(t, mutexAt)
 		three, _ := w.Connect(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// notAcquired returns the error of an acquire in vain.
+// notAcquired returns the error of a failed acquire.
 func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
 	t.Helper()
 	var refused *locks.NotAcquiredError
@@ -118,75 +118,5 @@ func TestNotAcquiredErrorFitsIntoALine(t *testing.T) {
 		_, err := locks.NewInterProcessMutex(c, "/l").TryAcquire(t.Context())
 		require.Equal(t, "_c_\u202e-lock-0000000000", notAcquired(t, err).Holder, "as it is")
 		require.ErrorContains(t, err, `, held by "_c_\u202e-lock-0000000000"`)
-	})
-}
-
-// A waiter at the server loses its connection. The error says so, because the
-// last look at the queue is old news.
-func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
-	for name, lock := range map[string]func(c *framework.Client) locks.Locker{
-		"mutex": mutexAt, "writer": writerAt, "semaphore": semaphoreAt,
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				held, err := lock(w.Observer).Acquire(t.Context())
-				require.NoError(t, err)
-				c, network := w.Connect(t)
-				var waited error
-				done := make(chan struct{})
-				go func() {
-					defer close(done)
-					_, waited = lock(c).Acquire(recipetest.Within(t, 3*time.Second))
-				}()
-				synctest.Wait()
-				network.Refuse(true)
-				network.Cut()
-				<-done
-				require.Equal(t, 1, notAcquired(t, waited).Ahead)
-				require.ErrorIs(t, waited, context.DeadlineExceeded)
-				require.True(t, framework.IsConnectionError(waited), "%v", waited)
-				require.ErrorContains(t, waited, ", seen 3s before: context deadline exceeded (last error: not connected (last attempt: ")
-				network.Refuse(false)
-				require.NoError(t, held.Release(t.Context()))
-			})
-		})
-	}
-}
-
-// The holder changes while a waiter far behind in the queue waits. The error
-// names the new holder, by the name of its node and by the node's data.
-func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		var queue []*locktest.Pending
-		var leave []context.CancelFunc
-		for i, id := range []string{"first", "second", "third", "fourth"} {
-			c, _ := w.Connect(t)
-			waiting, cancel := context.WithCancel(ctx)
-			defer cancel()
-			leave = append(leave, cancel)
-			queue = append(queue, locktest.AcquireLater(waiting, locks.NewInterProcessMutex(c, "/l", locks.WithNodeData([]byte(id)))))
-			w.WaitNodes(t, "/l", i+1)
-		}
-		c, _ := w.Connect(t)
-		deadline, cancel := context.WithTimeout(ctx, 30*time.Minute)
-		defer cancel()
-		last := locktest.AcquireLater(deadline, locks.NewInterProcessMutex(c, "/l"))
-		w.WaitNodes(t, "/l", 5)
-		require.NoError(t, queue[0].Wait(t).Release(ctx)) // the last waiter does not hear of that
-		second := queue[1].Wait(t)
-		w.WaitNodes(t, "/l", 4)
-		leave[3]() // now the last waiter looks again
-		<-queue[3].Done
-		w.WaitNodes(t, "/l", 3)
-
-		<-last.Done
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, last.Err, &refused)
-		require.Equal(t, second.Path(), "/l/"+refused.Holder)
-		require.Equal(t, "second", refused.Identity().Foreign)
-		require.Equal(t, 2, refused.Ahead)
-		require.NoError(t, second.Release(ctx))
-		require.NoError(t, queue[2].Wait(t).Release(ctx))
 	})
 }

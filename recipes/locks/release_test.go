@@ -89,53 +89,6 @@ func TestReleaseWaitsNoLongerThanTheSession(t *testing.T) {
 	})
 }
 
-// Do reports the success of the work, whatever becomes of the connection.
-func TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage(t *testing.T) {
-	type doer interface {
-		Do(ctx context.Context, f func(ctx context.Context) error) error
-	}
-	for name, of := range map[string]func(c *framework.Client) doer{
-		"mutex":     func(c *framework.Client) doer { return locks.NewInterProcessMutex(c, "/l") },
-		"reader":    func(c *framework.Client) doer { return rwOf(c).ReadLock() },
-		"semaphore": func(c *framework.Client) doer { return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(2)) },
-		"multi-lock": func(c *framework.Client) doer {
-			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, network := w.Connect(t)
-				var worked time.Time
-				err := of(c).Do(context.Background(), func(context.Context) error {
-					network.Refuse(true)
-					network.Cut()
-					synctest.Wait()
-					worked = time.Now()
-					return nil
-				})
-				require.NoError(t, err)
-				require.Zero(t, time.Since(worked))
-				network.Refuse(false)
-			})
-		})
-	}
-}
-
-func TestReleaseTwice(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		first := locktest.Acquire(t, ctx, m)
-		require.NoError(t, first.Release(ctx))
-		second := locktest.Acquire(t, ctx, m)
-		require.ErrorIs(t, first.Release(ctx), locks.ErrReleased)
-		require.NoError(t, second.Context().Err(), "another's lease is not touched")
-		w.WaitNodes(t, path, 1)
-		require.NoError(t, second.Release(ctx))
-	})
-}
-
 func TestReleaseFromManyGoroutinesSucceedsOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -70,45 +69,6 @@ func TestRevocableLockEndsItsContext(t *testing.T) {
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrRevoked)
 		<-lease.Revoked()
 		require.ErrorIs(t, lease.Release(ctx), locks.ErrRevoked, "the work was not finished under the lock")
-		w.NothingLeft(t, path)
-	})
-}
-
-// In Curator, a holder that arms revocation after the acquire is never told. A
-// holder that was asked between the grant and the arming is not told either.
-func TestRevocationIsNoticedInWhateverOrderItIsArmed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-
-		lease := locktest.Acquire(t, ctx, m)
-		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-		time.Sleep(100 * time.Millisecond)
-		<-lease.Revoked() // the request came before the lease was armed
-		require.NoError(t, lease.Release(ctx))
-
-		lease = locktest.Acquire(t, ctx, m)
-		synctest.Wait()
-		require.False(t, recipetest.IsClosed(lease.Revoked()), "each lease anew")
-		time.Sleep(30 * time.Minute)
-		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-		<-lease.Revoked()
-		require.NoError(t, lease.Release(ctx))
-
-		// One request comes between the grant and the watch. The other comes
-		// while the acquire still waits.
-		first := locktest.Acquire(t, ctx, m)
-		waiting := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
-		nodes := w.WaitNodes(t, path, 2)
-		for _, n := range nodes {
-			require.NoError(t, locks.Revoke(ctx, w.Observer, path+"/"+n))
-		}
-		require.NoError(t, first.Release(ctx))
-		second := waiting.Wait(t)
-		<-second.Context().Done()
-		require.ErrorIs(t, context.Cause(second.Context()), locks.ErrRevoked)
-		second.Release(ctx)
 		w.NothingLeft(t, path)
 	})
 }

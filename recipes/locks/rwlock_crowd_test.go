@@ -28,7 +28,7 @@ func writeLock(c *framework.Client, path string) locks.Locker {
 // while all wait. Another one goes on with its node.
 //
 // Promise: Readers that share a node keep its place if the reader that made it leaves.
-func TestReadersOutlastTheOneThatWaitsForThem(t *testing.T) {
+func TestReadersKeepTheNodeOfAReaderThatGivesUp(t *testing.T) {
 	for _, when := range []time.Duration{time.Second / 2, 2 * time.Second} {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -77,29 +77,5 @@ func TestReaderThatGivesUpLeavesNoOtherNode(t *testing.T) {
 		notAcquired(t, err)
 		require.NoError(t, writer.Release(ctx))
 		w.NothingLeft(t, path)
-	})
-}
-
-// Somebody makes nodes that look like those of a reader's create, and deletes its
-// own. It is not admitted without that one.
-func TestReaderWhoseNodeIsGoneIsNotAdmittedByItsOtherNodes(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t)
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(other, path))
-		reader := take(ctx, readLock(c, path))
-		synctest.Wait()
-		for _, name := range w.Nodes(t, path) {
-			if id, _, ok := strings.Cut(name, "__READ__"); ok {
-				require.NoError(t, w.Fake.Create(path+"/"+id+"__READ__0000000008", nil))
-				require.NoError(t, w.Fake.Create(path+"/"+id+"__READ__0000000009", nil))
-				require.NoError(t, w.Fake.Delete(path+"/"+name))
-			}
-		}
-		require.NoError(t, writer.Release(ctx))
-		lease := reader.Wait(t)
-		require.Contains(t, w.Fake.Children(path), strings.TrimPrefix(lease.Path(), path+"/"))
-		require.NoError(t, lease.Release(ctx))
 	})
 }

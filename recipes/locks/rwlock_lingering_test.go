@@ -99,7 +99,7 @@ func (u *user) use(ctx context.Context, how int) bool {
 	if how == toDowngrade {
 		if reader, err := rw.ReadLock().Acquire(lease.Context()); err == nil {
 			released := make(chan struct{})
-			go func() { // the release may outlast the reader's session
+			go func() { // the release may take longer than the reader's session
 				defer close(released)
 				lease.Release(ctx)
 			}()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -55,36 +54,4 @@ func TestWriterBehindAStreamOfReaders(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A writer goes on as a reader while readers of its client wait. A writer of another
-// client that queued before them is before them.
-func TestReadersBehindADowngradedWriter(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(c, path))
-		next := take(ctx, writeLock(w.Observer, path))
-		synctest.Wait()
-		readers := takeAll(ctx, 5, readLock(c, path))
-		downgraded := hold(t, writer.Context(), readLock(c, path))
-		require.NoError(t, writer.Release(ctx))
-		synctest.Wait()
-		for _, p := range append(readers, next) {
-			require.False(t, p.IsOver())
-		}
-		require.NoError(t, downgraded.Release(ctx))
-		wrote := next.Wait(t)
-		synctest.Wait()
-		for _, p := range readers {
-			require.False(t, p.IsOver())
-		}
-		require.NoError(t, wrote.Release(ctx))
-		for _, p := range readers {
-			require.Equal(t, readers[0].Wait(t).Path(), p.Wait(t).Path())
-			require.Greater(t, p.Lease.FencingToken(), wrote.FencingToken())
-		}
-		releaseAll(t, ctx, readers)
-		w.NothingLeft(t, path)
-	})
 }

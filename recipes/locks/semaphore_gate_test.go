@@ -12,13 +12,14 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The one ahead at the gate takes the lease. The next one hears of that, and its
-// connection breaks before it has listed the leases. The next server lags behind,
-// and knows nothing of the lease. An event does not say how new the server is that
-// tells of it, and the client does not refuse the other one. So the next one lists the
-// gate first: the answer does.
+// The waiter ahead at the gate takes the lease. The next waiter receives that event,
+// and its connection breaks before the waiter has listed the leases. The next server
+// lags behind, and knows nothing of the lease. An event does not say how new its server
+// is, so the client does not refuse the server that lags. The next waiter therefore
+// lists the gate first: the listing says how new the server is.
 //
-// Promise: The next waiter of a semaphore does not trust a list of leases that is older than its turn.
+// Promise: The next waiter of a semaphore does not trust a list of leases that is older
+// than its turn.
 func TestNextAtTheGateListsNoOlderLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)

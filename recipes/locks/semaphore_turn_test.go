@@ -24,41 +24,6 @@ func semaphore(t *testing.T, w *world, limit int, opts ...framework.Option) (*fr
 	return c, locks.NewInterProcessSemaphore(c, path, locks.Limit(limit)), path
 }
 
-// The transaction was applied, its reply is lost, and the client does not try
-// again. Another contender has the leases meanwhile. The waiter must stand at the
-// gate again, or all others go ahead of it, for ever if it wants more than one.
-func TestWaiterWhoseTransactionFailedStandsAtTheGate(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
-		other, _ := w.Connect(t)
-		s, theirs := locks.NewInterProcessSemaphore(c, path, locks.Limit(2)), locks.NewInterProcessSemaphore(other, path, locks.Limit(2))
-		require.NoError(t, hold(t, ctx, theirs).Release(ctx)) // makes the parents
-		next := make(chan *locks.Lease, 1)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: zktest.All(
-			zktest.Call(func(zktest.Request) {
-				go func() { lease, _ := theirs.AcquireN(ctx, 2); next <- lease }()
-				time.Sleep(time.Second) // until they wait at the gate
-			}),
-			zktest.DropReply())})
-		ours := make(chan *locks.Lease, 1)
-		go func() { lease, _ := s.AcquireN(ctx, 2); ours <- lease }()
-		time.Sleep(30 * time.Second)
-		select {
-		case <-ours:
-			t.Fatal("we have the leases")
-		case lease := <-next:
-			require.NotNil(t, lease)
-			require.Len(t, w.Nodes(t, path+"/leases"), 2)
-			require.Len(t, w.Nodes(t, path+"/locks"), 1, "we wait at the gate")
-			require.NoError(t, lease.Release(ctx))
-		}
-		lease := <-ours
-		require.NotNil(t, lease)
-		require.NoError(t, lease.Release(ctx))
-	})
-}
-
 // No request can take so many.
 func TestAcquireOfMoreLeasesThanFitIntoMemory(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -55,21 +55,3 @@ func writerAtOr(name string, other func(c *framework.Client) locks.Locker) func(
 	}
 	return writerAt
 }
-
-// A lock that was lost with its session is not the client's any more. The servers
-// may have its node for a while, and the try is refused as long.
-func TestTryOfALockThatItsClientHasLost(t *testing.T) {
-	for name, tc := range ownTries {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, network := w.Connect(t)
-				held := tryToHold(t, tc.hold(c))
-				isRefused(t, tc.try(c))
-				network.Expire(t)
-				<-held.Context().Done()
-				require.NoError(t, tryToHold(t, tc.try(c)).Release(t.Context()))
-				require.ErrorIs(t, held.Release(t.Context()), framework.ErrSessionLost)
-			})
-		})
-	}
-}

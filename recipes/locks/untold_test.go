@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -15,10 +14,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A change that the server does not tell of uses up the holder's watch on its
-// own node. It hears of nothing that follows, such as the deletion of the node,
-// with which the next in line holds the lock.
-func TestHolderNoticesADeletionThatItIsNotToldOf(t *testing.T) {
+// A change that the server does not report uses up the holder's watch on its own node.
+// The holder then receives nothing that follows, such as the deletion of the node, with
+// which the next in line holds the lock.
+func TestHolderNoticesASilentDeletion(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, w *world, node string){
 		"after a change that it was not told of": func(t *testing.T, w *world, node string) {
 			w.ChangeUntold(t, node)
@@ -53,7 +52,7 @@ func TestHolderNoticesADeletionThatItIsNotToldOf(t *testing.T) {
 
 // A change that the server does not tell of uses up a waiter's watch. It would
 // not hear of the release.
-func TestWaiterNoticesAReleaseThatItIsNotToldOf(t *testing.T) {
+func TestWaiterNoticesASilentRelease(t *testing.T) {
 	for name, of := range map[string]func(c *framework.Client) locks.Locker{
 		"mutex":     func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") },
 		"writer":    func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() },
@@ -90,26 +89,4 @@ func changeUntold(t *testing.T, w *world, watched zktest.Watch) {
 	require.NoError(t, w.Fake.Create(watched.Path+"/foreign", nil))
 	require.NoError(t, w.Fake.Delete(watched.Path+"/foreign"))
 	show()
-}
-
-// A waiter whose predecessor it may not read any more is told so, as it is if
-// it may not read it at the beginning.
-func TestWaiterIsToldThatItMayNotReadItsPredecessorAnyMore(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		one, _ := w.Connect(t)
-		two, _ := w.Connect(t)
-		lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(one, path))
-		waiter := locktest.AcquireLater(t.Context(), locks.NewInterProcessMutex(two, path))
-		<-time.After(time.Second)
-		w.Hide(t, lease.Path())
-		require.NoError(t, w.Fake.Set(lease.Path(), nil))
-		select {
-		case <-waiter.Done:
-		case <-time.After(recipetest.Untold):
-		}
-		require.True(t, waiter.IsOver())
-		require.ErrorIs(t, waiter.Err, zk.ErrNoAuth)
-		w.WaitNodes(t, path, 1)
-	})
 }

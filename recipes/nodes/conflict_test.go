@@ -83,9 +83,8 @@ func TestSecondOwnerFails(t *testing.T) {
 	})
 }
 
-// The policy Replace takes the path over. The one that was replaced ends, if
-// its own policy is to replace, or else waits: they do not replace each other
-// for ever.
+// The policy Replace takes the path over. The replaced owner ends, if its own policy is
+// to replace, or else waits: the two owners do not replace each other for ever.
 func TestSecondOwnerReplaces(t *testing.T) {
 	for name, policy := range map[string]nodes.ConflictPolicy{"wait": nodes.Wait, "replace": nodes.Replace} {
 		t.Run(name, func(t *testing.T) {
@@ -232,35 +231,6 @@ func TestLateDeleteHitsNoNodeOfOneThatHasWaited(t *testing.T) {
 	}
 }
 
-// A session ends just when its client replaces its node in the next one, and
-// somebody who has waited is first. The transaction arrives late, and does not
-// delete that node.
-func TestLateReplacementDoesNotHitTheSuccessor(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		a, _ := w.Connect(t)
-		b, _ := w.Connect(t)
-		first := start(t, a, "/a", "first")
-		old := w.ready(t, first).Session
-		second := start(t, b, "/a", "second")
-		synctest.Wait()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Call(func(zktest.Request) {
-			w.Fake.Session(old.ID()).Expire()
-			w.Fake.WaitFor(context.Background(), func() bool { _, found := w.Fake.Node("/a"); return found })
-		})})
-		zkinside.Of(w.Fake).PauseSession(old.ID())
-		<-old.Context().Done()
-		held := w.ready(t, second)
-		settle()
-		require.Equal(t, held, w.ready(t, second))
-		require.Equal(t, "second", w.dataOf("/a"))
-		_, there := first.Registration()
-		require.False(t, there)
-		require.NoError(t, second.Shutdown(t.Context()))
-		w.ready(t, first)
-		require.Equal(t, "first", w.dataOf("/a"))
-	})
-}
-
 // Somebody deletes the node, and another puts its own in the place: the node is
 // lost, in conflict, and comes back when the place is free. Shutdown does not
 // touch the other's.
@@ -371,7 +341,7 @@ func TestPersistentModes(t *testing.T) {
 	}
 }
 
-// The node in the way is gone, and a server is in trouble when ours is to be
+// The node in the way is gone, and a server fails when the owner's node is to be
 // created.
 func TestConflictThatIsOverHidesNoTrouble(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -53,27 +53,6 @@ func TestRefusedDataDoesNotDropEarlierData(t *testing.T) {
 	}
 }
 
-// A refusal is the error of the Set that it is about. One before it that was
-// not written yet succeeds.
-func TestRefusalIsTheErrorOfOneSet(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		n := start(t, c, "/a", "old")
-		w.ready(t, n)
-		network.Refuse(true)
-		network.Cut()
-		good, bad := make(chan error, 1), make(chan error, 1)
-		go func() { good <- n.Set(w.Patience(t), []byte("new")) }()
-		synctest.Wait()
-		go func() { bad <- n.Set(w.Patience(t), []byte(strings.Repeat("x", 2<<20))) }()
-		synctest.Wait()
-		network.Refuse(false)
-		require.ErrorIs(t, <-bad, framework.ErrRequestTooLarge)
-		require.NoError(t, <-good)
-		require.Equal(t, "new", w.dataOf("/a"))
-	})
-}
-
 // A node keeps the data of the last Sets only. If the server refuses all of these, a Set
 // whose data was dropped fails, but not with the refusal of data that is not its own.
 func TestDroppedSetHasNoRefusalOfALaterSet(t *testing.T) {

@@ -1,7 +1,6 @@
 package nodes_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
@@ -40,24 +38,6 @@ func TestRefusedNodeDeletesNoOther(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The reply to the only create was lost: Shutdown deletes the node, although
-// nobody has seen it.
-func TestShutdownDeletesANodeThatWasNeverSeen(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-		n := start(t, c, "/a", "ours", nodes.WithMode(framework.Persistent))
-		require.NoError(t, w.Fake.WaitFor(t.Context(), func() bool { _, found := w.Fake.Node("/a"); return found }))
-		network.Refuse(true)
-		network.Cut()
-		settle()
-		require.ErrorIs(t, n.Shutdown(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
-		network.Refuse(false)
-		require.NoError(t, n.Shutdown(w.Patience(t)))
-		require.Equal(t, "-", w.dataOf("/a"))
-	})
 }
 
 // A server says that the node exists when it is to be created, and that it does

@@ -56,8 +56,8 @@ func TestShutdownThatGivesUpNamesTheTrouble(t *testing.T) {
 	})
 }
 
-// A server that cannot be reached for a while, or is in trouble, does not end
-// the node. The pauses between the attempts grow to half a minute.
+// A server that cannot be reached for a while, or fails, does not end the node. The
+// pauses between the attempts grow to half a minute.
 func TestTroubleDoesNotEndTheNode(t *testing.T) {
 	for _, code := range []zktest.Code{
 		zkinside.ErrSystem, -7 /* operation timeout */, zkinside.ErrThrottled, zktest.ErrConnectionLoss, zkinside.ErrSessionExpired,

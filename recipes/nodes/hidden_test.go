@@ -55,7 +55,8 @@ func TestOwnerWaitsForANodeThatMayNotBeRead(t *testing.T) {
 	}, zkinside.With(zkinside.Settings{Version38: true}).(zktest.Option))
 }
 
-// A node of ours whose ACL keeps us out is no conflict: it ends, and says why.
+// A node whose ACL keeps its owner out is no conflict: the PersistentNode ends, and
+// says why.
 func TestNodeThatItsOwnerMayNotReadEnds(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -11,11 +11,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// This is the limit that the package documentation names. The client looks at
-// the node of its former session, and the answer is late. Meanwhile the server
-// deletes that node, and somebody else, who has never seen it, creates the path
-// with the same version. The replacement deletes that node. Its owner hears of
-// it, and has a conflict.
+// This is the limit that the package documentation names. The client looks at the node
+// of its former session, and the answer is late. Meanwhile the server deletes that
+// node, and another client, who has never seen it, creates the path with the same
+// version. The replacement deletes the other client's node. Its owner learns of the
+// deletion, and has a conflict.
 func TestNodeThatIsHitByALateReplacement(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		a, _ := w.Connect(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// replaced puts somebody else's node in the place of ours. It has the same
-// version.
+// replaced replaces the owner's node by another client's node. The new node has the
+// same version.
 func (w *world) replaced(t *testing.T, path string) {
 	t.Helper()
 	ours, _ := w.Fake.Node(path)
@@ -23,8 +23,8 @@ func (w *world) replaced(t *testing.T, path string) {
 	}
 }
 
-// While there is no connection, somebody else's node takes the place of ours.
-// Shutdown has heard of no change, and must not rely on that.
+// While there is no connection, another client's node replaces the owner's node.
+// Shutdown has received no change, and must not rely on that.
 func TestShutdownLooksBehindAnInterruption(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -45,9 +45,9 @@ func TestShutdownLooksBehindAnInterruption(t *testing.T) {
 	})
 }
 
-// What the server sends does not arrive any more, and what the client sends does.
-// The client does not know yet. Somebody else's node takes the place of ours.
-// Shutdown has to hear from the server before it deletes.
+// The network drops what the server sends, and delivers what the client sends. The
+// client does not know yet. Another client's node replaces the owner's node. Shutdown
+// has to hear from the server before it deletes.
 //
 // Promise: Shutdown reads a persistent node before it deletes the node.
 func TestShutdownLooksBehindAConnectionThatIsSilent(t *testing.T) {

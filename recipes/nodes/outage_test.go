@@ -16,7 +16,7 @@ import (
 // closedInOutage is a node that is not ephemeral, and is shut down while there
 // is no connection.
 type closedInOutage struct {
-	data      string      // of ours; that of the other is "theirs"
+	data      string      // of the owner's node; another client's is "theirs"
 	fault     zktest.Rule // of its first requests; none if that is zero
 	unknowing bool        // the client has no answer of a server yet
 	meanwhile func(w *world)

@@ -134,8 +134,8 @@ func TestForeignDataIsRestored(t *testing.T) {
 	})
 }
 
-// Data that is set while there is no node is that of the next node. A Set whose
-// context ends says what it has waited for, and the data arrives later.
+// Data that is set while there is no node becomes the data of the next node. A Set
+// whose context ends says what it has waited for, and the data arrives later.
 func TestSetDuringAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -185,8 +185,8 @@ func TestRefusedDataIsTheErrorOfSet(t *testing.T) {
 	})
 }
 
-// A write of ours whose reply was lost, and that was carried out, is not told as
-// somebody else's: the version that it has left is no stranger's.
+// An applied write whose reply was lost is not reported as another client's write: the
+// owner knows the version that the write has left.
 func TestOwnWriteWhoseReplyIsLostOverwritesNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -40,17 +40,17 @@ func TestNodesUnderRandomFaults(t *testing.T) {
 	})
 }
 
-// owners is the number of clients. Each keeps a node of its own, whose kind
-// depends on the client, and contends for the common one.
+// owners is the number of clients. Each keeps a separate node, whose kind depends on
+// the client, and contends for the common node.
 const owners = 3
 
 const registrySession = 20 * time.Second
 
 // registry is one run of the simulation. It checks:
 //
-//  1. When Shutdown has returned, no node of ours is there, and none comes.
+//  1. When Shutdown has returned, the owner's node is gone, and none is created later.
 //  2. A node is deleted by its owner, by the end of its session, or by the
-//     operator, and by nobody else: an owner hears of no other deletion. The
+//     operator, and by nobody else: an owner learns of no other deletion. The
 //     comment of hitByMistake has the exception.
 //  3. No owner has two nodes.
 //  4. When the faults have stopped, each owner has its node within a bounded
@@ -186,7 +186,7 @@ type owner struct {
 	rng *rand.Rand
 }
 
-// name is the name that each of the owner's nodes has as a part of its own.
+// name is a part of the names of all nodes of the owner.
 func (o *owner) name() string { return fmt.Sprintf("owner-%d-", o.i) }
 
 func (o *owner) options() []nodes.Option {
@@ -273,12 +273,12 @@ func (o *owner) read(changes iter.Seq2[nodes.Change, error]) {
 	}
 }
 
-// hitByMistake reports whether a deletion may be the one that the package
-// documentation has among its limits, and that
-// TestNodeThatIsHitByALateReplacement shows: the owner before looked at the
-// path, its node went, and its delete came when ours was there already. Faults
-// hold a request back for a session's time at most. It happens once in thousands
-// of seeds, and so it may happen once in a run.
+// hitByMistake reports whether a deletion may be the exception that the package
+// documentation has among its limits, and that TestNodeThatIsHitByALateReplacement
+// shows: the former owner looked at the path, its node was deleted, and its delete
+// arrived when this owner's node existed already. Faults hold a request back for a
+// session's time at most. The exception happens once in thousands of seeds, and so it
+// may happen once in a run.
 func (o *owner) hitByMistake(change nodes.Change, registered time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

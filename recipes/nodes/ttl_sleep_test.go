@@ -14,9 +14,9 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// The machine sleeps for longer than the time to live, and the session survives
-// that. Whoever looks before the next touch finds that the node may be gone. The
-// touch finds it there, and everybody hears of that.
+// The machine sleeps for longer than the time to live, and the session survives. A
+// reader before the next touch learns that the node may be gone. The touch finds the
+// node, and every reader learns of that.
 func TestTTLNodeAfterASleepThatTheSessionSurvives(t *testing.T) {
 	for _, readers := range []int{0, 1} { // who begin while the node may be gone
 		inVirtualTime(t, func(t *testing.T, w *world) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A write uses up the watch of its own Value, which a read sets again. No Set waits
-// for that read, and Sets at the same time share it.
+// A write uses up the watch of its Value, which a read sets again. No Set waits for
+// that read, and Sets at the same time share it.
 func TestOwnChangeIsReadBehindTheSet(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const roundTrip = 10 * time.Millisecond

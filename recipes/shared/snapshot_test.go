@@ -89,8 +89,8 @@ func TestVersionsWrap(t *testing.T) {
 	require.True(t, expected{exists: true, version: 1<<31 - 1}.next(-1<<31))
 }
 
-// There was no node before the one that is expected, either. That it was seen
-// to be missing then is no reason to refuse a TrySet.
+// There was no node before the expected node, either. That no node was seen then is no
+// reason to refuse a TrySet.
 //
 // Promise: TrySet is refused only because of a newer change.
 func TestOnlyWhatCameLaterRefusesATrySet(t *testing.T) {

@@ -2,7 +2,6 @@ package shared_test
 
 import (
 	"errors"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,39 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 func increase(old int32) (int32, error) { return old + 1, nil }
-
-// Many update a count at the same time. No change gets lost.
-func TestUpdatesLoseNothing(t *testing.T) {
-	const clients, updates = 3, 10
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		var all sync.WaitGroup
-		for range clients {
-			c, _ := w.Connect(t)
-			n := w.count(t, c, path, 100)
-			all.Go(func() {
-				for range updates {
-					if _, err := n.Update(w.Patience(t), increase); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
-		all.Wait()
-		n := w.count(t, w.Observer, path, 0)
-		now, err := n.Refresh(w.Patience(t))
-		require.NoError(t, err)
-		require.EqualValues(t, 100+clients*updates, now.Value)
-	})
-}
 
 // Somebody else writes, or deletes the node, while the function runs. It is
 // called again with what is there then.

@@ -18,9 +18,8 @@ import (
 // nearTheEnd is where the sequences of these tests begin.
 const nearTheEnd = math.MaxInt32 - 2
 
-// The end of the sequence takes weeks to reach, so the real server begins near
-// it: with a tree that the other scripts do not have, and therefore one of its
-// own.
+// The end of the sequence takes weeks to reach, so the real server begins near it: with
+// a tree that the other scripts do not have. So these scripts have a separate server.
 func TestEndOfSequenceConforms(t *testing.T) {
 	scripts := map[string]func(s *stage, parent string){
 		"/alone":     createToTheEnd,

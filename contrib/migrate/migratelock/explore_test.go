@@ -27,7 +27,7 @@ type steps struct {
 // Once another replica has begun a step, the one before it begins none. A step that
 // has begun ends, and says so if the lock was lost before that. The first replica
 // loses the lock.
-func TestNoStepBeginsBehindThoseOfTheNextReplica(t *testing.T) {
+func TestNoStepBeginsAfterTheNextReplicasSteps(t *testing.T) {
 	for _, when := range []string{"in a step", "between two steps"} {
 		t.Run(when, func(t *testing.T) {
 			explore.Search(t, func(w *explore.World) {
@@ -86,7 +86,7 @@ func (s *steps) begin(a *explore.Actor) (over bool) {
 	return over
 }
 
-// isOver reports whether another replica has begun a step behind those of this one.
+// isOver reports whether another replica has begun a step after this replica's steps.
 func (s *steps) isOver(a *explore.Actor) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

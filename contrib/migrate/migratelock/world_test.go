@@ -25,7 +25,7 @@ const path = "/migrations/orders"
 
 // base is a database in memory.
 type base struct {
-	own chan struct{} // the lock of all its drivers; nil if each has one of its own
+	own chan struct{} // the lock of all its drivers; nil if each driver has a separate lock
 
 	mu      sync.Mutex
 	version int
@@ -55,7 +55,7 @@ func versionOf(version int, dirty bool) string {
 	return fmt.Sprint(version)
 }
 
-// driver is a driver of the database. It calls done after each call of its own.
+// driver is a driver of the database. A driver calls done after each of its calls.
 type driver struct {
 	*base
 	done func(call string)
@@ -186,7 +186,7 @@ func (r *replica) lose() {
 	time.Sleep(2 * time.Minute)
 }
 
-// bounded is a context that outlasts all that a test waits for.
+// bounded returns a context that lasts longer than any wait of a test.
 func bounded(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 24*time.Hour)
 	t.Cleanup(cancel)

@@ -278,9 +278,9 @@ func requireBody(t *testing.T, got func([]byte) []byte, wantOp, op int32, fields
 	require.Equal(t, encode(fields...), got([]byte{}))
 }
 
-// requireAnswer also reads the answer with fields of a newer server behind it,
-// and each part of it that is too short. The answer to a multi has an end of its
-// own, and nothing follows it.
+// requireAnswer also reads the answer with fields of a newer server at its end, and
+// each part of the answer that is too short. The answer to a multi has an end marker,
+// and nothing follows it.
 func requireAnswer[T any](t *testing.T, q Request[T], want T, fields ...any) {
 	t.Helper()
 	body := encode(fields...)

@@ -19,9 +19,9 @@ import (
 // enough is a time in which everything comes to its end that can.
 const enough = 40 * time.Second
 
-// patiently calls do under a context that ends when do has had enough time, in
-// which nothing has gone wrong. It reports whether that has come.
-func patiently(w *explore.World, ctx context.Context, do func(ctx context.Context) error) (inVain bool, err error) {
+// patiently calls do under a context that ends when do has had enough time without
+// faults. patiently returns stuck if the context has ended in this way.
+func patiently(w *explore.World, ctx context.Context, do func(ctx context.Context) error) (stuck bool, err error) {
 	begun := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -29,7 +29,7 @@ func patiently(w *explore.World, ctx context.Context, do func(ctx context.Contex
 		for {
 			left := enough - min(w.Quiet(), time.Since(begun))
 			if left <= 0 {
-				cancel(errInVain)
+				cancel(errStuck)
 				return
 			}
 			select {
@@ -40,13 +40,13 @@ func patiently(w *explore.World, ctx context.Context, do func(ctx context.Contex
 		}
 	}()
 	err = do(ctx)
-	if err != nil && context.Cause(ctx) == errInVain {
+	if err != nil && context.Cause(ctx) == errStuck {
 		return true, nil
 	}
 	return false, err
 }
 
-var errInVain = errors.New("waited in vain")
+var errStuck = errors.New("stuck")
 
 // sayGoodbye is how long Enter and Leave go on when their context has ended.
 const sayGoodbye = time.Second
@@ -94,7 +94,7 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 			})
 			refused = err != nil && !reason.Is(err, framework.ErrOutcomeUnknown)
 			if err != nil && gaveUp == nil && !isEnd(a, err) {
-				w.Fail("Raise does not outlast the trouble: %v", err)
+				w.Fail("Raise does not survive the faults: %v", err)
 			}
 			close(begun)
 			own(a)
@@ -105,7 +105,7 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 					wasUp := up
 					err := barrier.Lower(ctx)
 					if err != nil && ctx.Err() == nil && !isEnd(a, err) {
-						w.Fail("Lower does not outlast the trouble: %v", err)
+						w.Fail("Lower does not survive the faults: %v", err)
 					}
 					if err != nil && !reason.Is(err, framework.ErrOutcomeUnknown) && wasUp && !up && !raisedFor(opts) {
 						w.Fail("the barrier is down, and Lower says that it has not lowered it: %v", err)
@@ -122,14 +122,14 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 				<-begun
 				since, wasUp := time.Now(), up
 				_ = a.Call("wait", func(ctx context.Context) error {
-					inVain, err := patiently(w, ctx, barriers.NewBarrier(a.Client(), "/barrier").Wait)
+					stuck, err := patiently(w, ctx, barriers.NewBarrier(a.Client(), "/barrier").Wait)
 					switch {
-					case inVain && !first.Closed():
-						w.Fail("%s waits in vain for the barrier to fall", name)
-					case err == nil && !inVain && wasUp && up && down.Before(since):
+					case stuck && !first.Closed():
+						w.Fail("%s waits forever for the barrier to fall", name)
+					case err == nil && !stuck && wasUp && up && down.Before(since):
 						w.Fail("%s has passed the barrier, which was up", name)
 					case err != nil && ctx.Err() == nil && !isEnd(a, err):
-						w.Fail("Wait does not outlast the trouble: %v", err)
+						w.Fail("Wait does not survive the faults: %v", err)
 					}
 					return err
 				})
@@ -157,7 +157,7 @@ func TestBarrierWhoseFollowersLag(t *testing.T) {
 	explore.Search(t, inEnsemble(gate(2, none), 0, time.Second), quick())
 }
 
-// raisedFor reports whether the barrier is that of a session.
+// raisedFor reports whether the barrier belongs to a session.
 func raisedFor(opts []barriers.RaiseOption) bool { return len(opts) > 0 }
 
 // member is an actor who has entered a double barrier.
@@ -233,10 +233,10 @@ type meeting struct {
 
 	mu      *sync.Mutex // protects the following fields
 	members []*member
-	alone   []inVain    // those who have waited in vain
-	present int         // how many are between the beginning of their Enter and the end of their Leave, or of their node
-	most    int         // how many there were at most since nobody was
-	gaveUp  []time.Time // when somebody has given up an Enter
+	alone   []stuckMember // members whose wait has failed
+	present int           // how many are between the beginning of their Enter and the end of their Leave, or of their node
+	most    int           // how many there were at most since nobody was
+	gaveUp  []time.Time   // when somebody has given up an Enter
 	came    []arrival
 	tree    explore.Tree
 	behind  []string // nodes of members whose Leave has failed
@@ -280,17 +280,16 @@ func (a arrival) isOver() bool {
 	return a.actor.Closed() || a.actor.HasExpired(a.session) || a.actor.Client().SessionID() != a.session
 }
 
-// mayHaveClosed reports whether the barrier may have closed again before all have
-// heard of its opening. It is open as long as the session of the one that has
-// opened it. Those inside wait for those who do not enter then.
+// mayHaveClosed reports whether the barrier may have closed again before all members
+// have received its opening. The barrier is open as long as the session of the member
+// that has opened it. Members inside wait for members who do not enter then.
 func (m *meeting) mayHaveClosed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.ContainsFunc(m.came, arrival.isOver)
 }
 
-// begin waits until it is time to come. The order of members is that of their
-// coming.
+// begin waits until it is time to arrive. Members are ordered by their arrival.
 func (m *meeting) begin(a *explore.Actor, i int) {
 	wait := time.Duration(i) * max(m.apart, time.Millisecond)
 	if m.at != nil {
@@ -304,15 +303,15 @@ func (m *meeting) inPeace() bool {
 	return !slices.ContainsFunc(m.members, func(one *member) bool { return one.actor.Disturbed() })
 }
 
-// inVain is somebody who has waited for others, and when he began.
-type inVain struct {
+// stuckMember has waited for other members since a time.
+type stuckMember struct {
 	actor *explore.Actor
 	since time.Time
 }
 
-// waitedInVain notes that somebody has waited for others who did not come. As many
-// as open the barrier, who do so at the same time, should have met.
-func (m *meeting) waitedInVain(a *explore.Actor, since time.Time) {
+// waitedForOthers notes that an actor has waited for members who did not arrive. If
+// enough actors to open the barrier wait at the same time, they should have met.
+func (m *meeting) waitedForOthers(a *explore.Actor, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	together := []string{a.Name()}
@@ -324,7 +323,7 @@ func (m *meeting) waitedInVain(a *explore.Actor, since time.Time) {
 	if len(together) >= m.n {
 		m.world.Fail("%v have waited for each other", together)
 	}
-	m.alone = append(m.alone, inVain{a, since})
+	m.alone = append(m.alone, stuckMember{a, since})
 }
 
 // join enters, works and leaves.
@@ -381,7 +380,7 @@ func (m *meeting) enter(a *explore.Actor) (me *member) {
 		}
 	}()
 	_ = a.CallWithin("enter", sayGoodbye, func(ctx context.Context) error {
-		inVain, err := patiently(m.world, ctx, func(ctx context.Context) error {
+		stuck, err := patiently(m.world, ctx, func(ctx context.Context) error {
 			p, err := barrier.Enter(ctx)
 			m.mu.Lock()
 			defer m.mu.Unlock()
@@ -394,8 +393,8 @@ func (m *meeting) enter(a *explore.Actor) (me *member) {
 			}
 			return err
 		})
-		if inVain {
-			m.waitedInVain(a, since)
+		if stuck {
+			m.waitedForOthers(a, since)
 		}
 		return err
 	})
@@ -419,10 +418,10 @@ func (m *meeting) leave(me *member) {
 			ctx, cancel = context.WithTimeout(ctx, time.Second+m.apart*time.Duration(me.actor.Name()[0]-'A'))
 			defer cancel()
 		}
-		inVain, err := patiently(m.world, ctx, me.passage.Leave)
-		me.left = err == nil && !inVain
-		if inVain && !m.mayHaveClosed() {
-			m.world.Fail("%s waits in vain for the others to leave", me.actor.Name())
+		stuck, err := patiently(m.world, ctx, me.passage.Leave)
+		me.left = err == nil && !stuck
+		if stuck && !m.mayHaveClosed() {
+			m.world.Fail("%s waits forever for the others to leave", me.actor.Name())
 		}
 		outcome = err
 		if hurry && ctx.Err() == context.DeadlineExceeded {
@@ -440,8 +439,8 @@ func (m *meeting) leave(me *member) {
 	}
 }
 
-// knows reports whether a Leave has returned what the member knows, and not the
-// end of its own patience in this test.
+// knows reports whether a Leave has returned what the member knows, and not the end of
+// the test's patience.
 func (m *member) knows(err error) bool { return err != nil || m.left }
 
 func TestDoubleBarrierWhoseMembersGiveUp(t *testing.T) {

@@ -59,7 +59,7 @@ func nothingBelow(path string) func(explore.Tree) error {
 // deleteBelow is what an operator does who takes nodes for leftovers.
 func deleteBelow(a *explore.Actor, path string) { deleteSome(a, path, 0) }
 
-// deleteLast deletes the one that has come last.
+// deleteLast deletes the newest node.
 func deleteLast(a *explore.Actor, path string) { deleteSome(a, path, 1) }
 
 // deleteSome deletes the last nodes in the order of their numbers, or all if last
@@ -103,8 +103,8 @@ func unlessLeft(err error) error {
 	return err
 }
 
-// inEnsemble is a scenario with three servers, of which some lag: as many as there
-// are lags, the first of which is that of the leader.
+// inEnsemble is a scenario with three servers. Each of lags makes one server lag; the
+// first is the leader's.
 func inEnsemble(s explore.Scenario, lags ...time.Duration) explore.Scenario {
 	return func(w *explore.World) {
 		w.Ensemble(3)

@@ -130,8 +130,8 @@ func (o *office) isLate(a *explore.Actor) {
 	}
 }
 
-// stoppable is a context that the search may end. Unlike that of a Call, what it
-// is for may take its time to stop.
+// stoppable is a context that the search may end. Unlike a Call, the work under this
+// context may take its time to stop.
 func stoppable(a *explore.Actor, what string) (ctx context.Context, done func()) {
 	ctx, end := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
@@ -168,8 +168,9 @@ func (o *office) leads(a *explore.Actor, latch *leader.Latch, work func(context.
 	shutdown(o.world, a, latch)
 }
 
-// shutdown leaves the candidacy. If it has waited for the deletion of its node,
-// it says why that may still exist, also for want of a connection.
+// shutdown leaves the candidacy. If shutdown has waited for the deletion of the node,
+// its error says why the node may still exist, for example because there is no
+// connection.
 func shutdown(w *explore.World, a *explore.Actor, latch *leader.Latch) {
 	err := a.Call("shutdown", latch.Shutdown)
 	if latch.Leadership() != nil {
@@ -203,9 +204,10 @@ func TestLatchUnderTheStandardPolicy(t *testing.T) {
 	}, quick())
 }
 
-// The first leader is in trouble. Its work takes its time to stop, and nobody
-// works beside it, also if its client has given its session up early.
-func TestLatchWhoseLeaderIsInTrouble(t *testing.T) {
+// The first leader meets each kind of trouble. Its work takes its time to stop, and no
+// other candidate works at the same time, even if the leader's client has given its
+// session up early.
+func TestLatchUnderFaultsOfTheLeader(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		own    trouble

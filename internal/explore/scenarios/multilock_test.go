@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// rooms are each protected by a lock of its own.
+// rooms are each protected by a separate lock.
 type rooms struct {
 	world *explore.World
 	paths []string

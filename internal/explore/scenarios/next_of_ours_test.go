@@ -8,8 +8,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The goroutines of a client hold a lock one after the other, each by a node of its
-// own. The next one takes the lock when the release is answered.
+// The goroutines of a client hold a lock one after the other, each by another node. The
+// next goroutine takes the lock when the release is answered.
 func TestMutexOfGoroutines(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -54,8 +54,8 @@ func (q *queueOfTwo) holder(a *explore.Actor) {
 	give(q.world, a, lease)
 }
 
-// operator deletes the waiter's node, and cuts the waiter off just before or just
-// after that, so that the waiter hears of both nodes at once.
+// operator deletes the waiter's node, and cuts the waiter off just before or just after
+// that, so that the waiter learns of both deletions at once.
 func (q *queueOfTwo) operator(a *explore.Actor, before, after trouble) {
 	time.Sleep(2 * time.Second)
 	var names []string

@@ -83,7 +83,7 @@ func (k *kept) end(tree explore.Tree, data string) error {
 	case !ok || n.Stat.Czxid != r.Czxid || string(n.Data) != data:
 		return fmt.Errorf("%s should have a node with %q: %v, %+v %q", k.actor.Name(), data, ok, n.Stat, n.Data)
 	case last.State != nodes.Registered && last.State != nodes.Overwritten || last.Czxid != r.Czxid:
-		return fmt.Errorf("%s has told of %+v last, and has %+v", k.actor.Name(), last, r)
+		return fmt.Errorf("%s has reported %+v last, and has %+v", k.actor.Name(), last, r)
 	}
 	overwritten := 0
 	for _, c := range k.changes {
@@ -105,8 +105,8 @@ func (k *kept) end(tree explore.Tree, data string) error {
 	return nil
 }
 
-// onePath has two actors who want a node with the same path. The second waits
-// until the first has shut down, or is in trouble.
+// onePath has two actors who want a node with the same path. The second waits until the
+// first has shut down, or meets trouble.
 func onePath(first trouble) explore.Scenario { return onePathAfter(none, first) }
 
 // onePathAfter has a trouble before the first one has its node, and another one

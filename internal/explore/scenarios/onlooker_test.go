@@ -51,8 +51,8 @@ func appendNew(all []int64, zxid int64) []int64 {
 	return all
 }
 
-// between returns those of some transactions that are later than one, and not later
-// than another one.
+// between returns the transactions in all that are later than after, and not later than
+// upTo.
 func (o *onlooker) between(all *[]int64, after, upTo int64) (some []int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -200,7 +200,8 @@ func (o *onlooker) looks(ctx context.Context, node, text *watched) error {
 	o.read(stat.Mzxid)
 	for path, untold := range map[string][]int64{"/p/n": o.untold(&o.nodes, node, now), "/m": o.untold(&o.writes, text, now)} {
 		if len(untold) > 0 {
-			o.world.Fail("%s knows of transaction %#x, and its watch has not told of the changes %x of %s", o.actor.Name(), now, untold, path)
+			o.world.Fail("%s knows of transaction %#x, and its watch has not reported the changes %x of %s",
+				o.actor.Name(), now, untold, path)
 		}
 	}
 	return nil

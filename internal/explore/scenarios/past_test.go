@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// past is what was written. Each write has data of its own, so that the tree
-// tells of it: a server does one write for each move.
+// past is what was written. Each write has different data, so that the tree identifies
+// the write: a server does one write for each move.
 type past struct {
 	world *explore.World
 

@@ -24,8 +24,9 @@ func TestDoubleBarrierBehindARound(t *testing.T) {
 	}
 }
 
-// A third one comes when another one leaves, whose server has not heard of it yet.
-// The one that had entered with that one does not wait for anybody.
+// A third member arrives when another member leaves, whose server has not received the
+// new node yet. The member that had entered with the leaving member does not wait for
+// anybody.
 func TestDoubleBarrierThatIsLeftBehindAnArrival(t *testing.T) {
 	explore.Search(t, inEnsemble(func(w *explore.World) {
 		w.Node("/barrier", "")

@@ -45,7 +45,7 @@ type writes struct {
 	calls   histories.History
 	all     []version
 	refused []string // values that were told as not written
-	remade  bool     // the node is deleted meanwhile, and made anew by the next write
+	remade  bool     // the node is deleted meanwhile, and re-created by the next write
 }
 
 // record is called after each move.
@@ -78,7 +78,7 @@ func (h *writes) told(a *explore.Actor, previous *version, data string, ok bool,
 	case ok && err == nil && previous != nil && h.all[i-1] != *previous:
 		h.world.Fail("%s has overwritten %+v, and not %+v", a.Name(), h.all[i-1], *previous)
 	case ok && replaced && previous != nil && h.all[i-1].Czxid == previous.Czxid:
-		h.world.Fail("%s was told that %+v was made anew, which is not so", a.Name(), *previous)
+		h.world.Fail("%s was told that %+v was re-created, but it was not", a.Name(), *previous)
 	case !ok && !reason.Is(err, framework.ErrOutcomeUnknown):
 		h.refused = append(h.refused, data)
 	}
@@ -138,14 +138,13 @@ func (f *follower) check(h *writes) error {
 // end looks at what the Value shows in the end.
 func (f *follower) end(h *writes) error {
 	if last := h.all[len(h.all)-1]; !f.actor.Closed() && (h.all[f.shown] != last || f.heard != last) {
-		return fmt.Errorf("a value shows %+v, and has told of %+v, and is %+v", h.all[f.shown], f.heard, last)
+		return fmt.Errorf("a value shows %+v, and has reported %+v, and is %+v", h.all[f.shown], f.heard, last)
 	}
 	return f.value.Close()
 }
 
-// sharedValue has two actors who write the value, each in two ways. In between,
-// the first one is in trouble, and the other one deletes the node if remove is
-// true.
+// sharedValue has two actors who write the value, each in two ways. In between, the
+// first actor meets trouble, and the second deletes the node if remove is true.
 func sharedValue(remove bool, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
@@ -179,7 +178,7 @@ func sharedValue(remove bool, first trouble) explore.Scenario {
 					ok, call := false, h.calls.Begin(int(a.Name()[0]))
 					err := a.Call("try", func(ctx context.Context) (err error) {
 						_, ok, err = v.TrySet(ctx, previous, data)
-						return h.outlasts(ctx, a, "TrySet", err)
+						return h.survives(ctx, a, "TrySet", err)
 					})
 					h.note(call, &previous.Value, data, ok, err)
 					h.told(a, &previous, data, ok, err)
@@ -195,7 +194,7 @@ func sharedValue(remove bool, first trouble) explore.Scenario {
 				data = name + " sets"
 				call := h.calls.Begin(int(name[0]))
 				err = a.Call("set", func(ctx context.Context) error {
-					return h.outlasts(ctx, a, "Set", v.Set(ctx, data))
+					return h.survives(ctx, a, "Set", v.Set(ctx, data))
 				})
 				h.note(call, nil, data, true, err)
 				h.told(a, nil, data, err == nil, err)
@@ -220,14 +219,14 @@ func sharedValue(remove bool, first trouble) explore.Scenario {
 	}
 }
 
-// outlasts returns the error of a call. Unless its context has ended, it is of an
-// unknown outcome, or there is none. The compare-and-set of a server compares the
-// version alone: if the node was deleted and made anew, TrySet and Update may write
-// over a value that they do not know, and say so by shared.ErrNodeReplaced.
-func (h *writes) outlasts(ctx context.Context, a *explore.Actor, what string, err error) error {
+// survives returns the error of a call. Unless the context has ended, the error says
+// that the outcome is unknown, or is nil. The compare-and-set of a server compares the
+// version alone: if the node was deleted and re-created, TrySet and Update may
+// overwrite a value that they do not know. They report that by shared.ErrNodeReplaced.
+func (h *writes) survives(ctx context.Context, a *explore.Actor, what string, err error) error {
 	replaced := h.remade && reason.Is(err, shared.ErrNodeReplaced)
 	if err != nil && ctx.Err() == nil && !isEnd(a, err) && !reason.Is(err, framework.ErrOutcomeUnknown) && !replaced {
-		h.world.Fail("%s of %s does not outlast the trouble: %v", what, a.Name(), err)
+		h.world.Fail("%s of %s does not survive the faults: %v", what, a.Name(), err)
 	}
 	return err
 }
@@ -241,7 +240,7 @@ func (h *writes) update(a *explore.Actor, data string, v *value) {
 			old = before
 			return data, nil
 		})
-		return h.outlasts(ctx, a, "Update", err)
+		return h.survives(ctx, a, "Update", err)
 	})
 	h.note(call, &old, data, true, err)
 	h.told(a, nil, data, err == nil || reason.Is(err, shared.ErrNodeReplaced), err)

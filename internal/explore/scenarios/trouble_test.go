@@ -42,7 +42,7 @@ func queueing(contenders int, own trouble) explore.Scenario {
 }
 
 // The holder loses its session, or gives it up, while others wait.
-func TestMutexWhoseHolderIsInTrouble(t *testing.T) {
+func TestMutexUnderFaultsOfTheHolder(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		own  trouble
@@ -72,7 +72,7 @@ func TestMutexWhoseLeaderLags(t *testing.T) {
 	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpCreate, zktest.DropReply()), queueing(2, none)), time.Second), quick())
 }
 
-// An operator deletes the nodes of the one that works and of those that wait.
+// An operator deletes the nodes of the holder and of the waiters.
 func TestMutexWhoseNodesAreDeleted(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Node("/lock", "")
@@ -138,8 +138,8 @@ type stopping struct {
 	session int64
 }
 
-// holders are those of a lock whose nodes somebody may delete. Until a holder
-// hears of that, there may be another one.
+// holders are the holders of a lock whose nodes an operator may delete. Until a holder
+// learns of the deletion, there may be another holder.
 type holders struct {
 	world *explore.World
 	all   []*holder

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// hookTested is told of the events of these tests.
+// hookTested receives the events of these tests.
 type hookTested interface{ Tested(what string) }
 
 var hookTestedKind = framework.NewHookKind[hookTested]()
@@ -84,7 +84,7 @@ func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 	})
 }
 
-// Objects without a client, such as those of tests, tell nobody.
+// Objects without a client, such as objects in tests, notify nobody.
 func TestTheZeroSourceTellsNobody(t *testing.T) {
 	event.Source{}.Emit(eventEnds, errTest)
 	event.Of(nil, "/a").Emit(eventEnds, errTest)

@@ -11,9 +11,9 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Numbers is a whole recipe: it follows a node whose data is a number. It
-// outlasts outages, losses of the session and servers in trouble. An error that
-// waiting does not cure is its last element.
+// Numbers is a whole recipe: it follows a node whose data is a number. Numbers survives
+// outages, losses of the session and errors of servers. An error that waiting does not
+// cure is the last element.
 func Numbers(ctx context.Context, c *framework.Client, path string) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		l := follow.Loop{Recovery: follow.Recovery{Client: c}}

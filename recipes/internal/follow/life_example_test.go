@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// Number is a whole recipe: it knows the number that a node has, until it is
-// closed. It outlasts outages, losses of the session and servers in trouble.
+// Number is a whole recipe: it knows the number that a node has, until it is closed.
+// Number survives outages, losses of the session and errors of servers.
 type Number struct {
 	life follow.Life
 	loop follow.Loop

@@ -69,7 +69,7 @@ func TestLifeIsOverBeforeItIsGone(t *testing.T) {
 	})
 }
 
-// Waits are told of each change, and of the end.
+// Waits are notified of each change, and of the end.
 //
 // Promise: The end of a recipe wakes every waiter.
 func TestWaitOfALife(t *testing.T) {

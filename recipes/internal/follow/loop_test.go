@@ -206,8 +206,8 @@ func TestTroubleThatLasts(t *testing.T) {
 	})
 }
 
-// A follower that outlasts refused credentials looks as soon as a server takes
-// them.
+// A follower that survives refused credentials reads again as soon as a server accepts
+// the credentials.
 func TestCredentialsThatAreTakenAgain(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		var log recipetest.Log

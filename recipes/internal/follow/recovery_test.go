@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// What a follower knows to be its end is its end, also if it outlasts such errors
-// elsewhere.
+// An error that a follower treats as its end ends the follower, even if the follower
+// survives such errors elsewhere.
 func TestEndsComesBeforeSurvives(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, _ := w.Connect(t)
@@ -23,8 +23,8 @@ func TestEndsComesBeforeSurvives(t *testing.T) {
 	})
 }
 
-// The wait for a connection is pause enough: a follower that has waited for one
-// in vain looks as soon as there is one.
+// The wait for a connection is pause enough: a follower whose wait for a connection has
+// failed reads as soon as there is a connection.
 func TestNoPauseBehindAWaitForAConnection(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, _ := w.Connect(t)

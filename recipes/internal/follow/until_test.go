@@ -58,8 +58,8 @@ func TestUntilItCannotSucceed(t *testing.T) {
 	})
 }
 
-// Its caller gives up, and is told of the trouble. That of a request which the
-// client still repeats counts, too.
+// The caller gives up, and gets the last error. The error of a request that the client
+// still repeats counts, too.
 func TestUntilItsContextEnds(t *testing.T) {
 	for name, answer := range map[string]zktest.Action{
 		"answered": zktest.Fail(zkinside.ErrSystem), "repeated": zktest.Fail(zkinside.ErrThrottled),

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If the entries of a trace do not all fit, the data has the one that identifies the
+// If the entries of a trace do not all fit, the data has the entry that identifies the
 // trace, or none.
 func TestTraceThatIsTooLongIsLeftOut(t *testing.T) {
 	own := Own(strings.Repeat("s", 200))

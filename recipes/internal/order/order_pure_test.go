@@ -139,7 +139,7 @@ func TestStandingDependsNeitherOnTheListingNorOnForgedNodes(t *testing.T) {
 	}
 }
 
-func TestStandingIsThatOfTheSortedQueue(t *testing.T) {
+func TestStandingIsThePlaceInTheSortedQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 2_000 {
 		byNode := map[string]Entry{}

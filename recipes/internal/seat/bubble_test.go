@@ -50,7 +50,7 @@ func readersConfig(cfg *Config) {
 	cfg.Blocks, cfg.EntersAfter = order.ReadersAndWriters("write-"), nil
 }
 
-// writers returns the lock at /l that excludes those of readers.
+// writers returns the lock at /l that excludes readers.
 func writers(c *framework.Client, change ...func(*Config)) *Lock {
 	return readers(c, append([]func(*Config){func(cfg *Config) { cfg.Kind = "write-" }}, change...)...)
 }

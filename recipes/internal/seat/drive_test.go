@@ -68,7 +68,7 @@ func TestGrantEndsWhatItsClientHeldBefore(t *testing.T) {
 		}
 		first := acquire(t, mutex(c, data("one")))
 		require.NoError(t, srv.Delete(first.won().Path()))
-		second := acquire(t, mutex(c, data("another"))) // in a lane of its own
+		second := acquire(t, mutex(c, data("another"))) // in another lane
 		second.won()
 		synctest.Wait()
 		require.ErrorIs(t, context.Cause(first.won().Context()), ErrNodeDeleted)

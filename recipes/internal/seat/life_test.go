@@ -82,8 +82,8 @@ func TestLostSeatIsNotGivenAway(t *testing.T) {
 	})
 }
 
-// Somebody asks for the lock, and the client has a goroutine that waits. That one gets
-// a node behind those of others.
+// Another client asks for the lock, and this client has a waiting goroutine. The
+// goroutine gets a node after the nodes of other clients.
 //
 // Promise: A lock whose release was requested is not handed over within the process.
 func TestRequestPreventsAHandOver(t *testing.T) {
@@ -197,8 +197,9 @@ func TestLastShareThatNoLeaseHasEndsTheHold(t *testing.T) {
 	})
 }
 
-// The first lease of a hold is released before the one that has re-entered. Another client
-// deletes the node: that ends the lease which is left, and its release returns the loss.
+// The first lease of a hold is released before the lease that has re-entered. Another
+// client deletes the node. The deletion ends the remaining lease, and its release
+// returns the loss.
 func TestHoldOutlivesItsFirstLease(t *testing.T) {
 	withHold(t, func(t *testing.T, w held) {
 		again, err := Reenter(w.lease.Context(), "key")

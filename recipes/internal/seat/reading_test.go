@@ -170,7 +170,7 @@ func TestWriterThatLeavesTheLineOpensTheDoor(t *testing.T) {
 
 // With a cached lock, a watch tells of a writer. Nobody joins behind that, however
 // short ago the queue was listed.
-func TestNobodyJoinsWhenTheWatchHasToldOfOthers(t *testing.T) {
+func TestNoReaderJoinsAfterAnEventOfTheWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		m := readers(c, parks)
 		first := acquire(t, m)

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// three are the holder, the next, and the third in a queue, each of a client of its own.
+// three are the holder, the next, and the third in a queue, each of a separate client.
 type three struct {
 	srv                 *zktest.Server
 	c                   *framework.Client // the third's

@@ -34,7 +34,7 @@ func TestContenderDoesNotWaitForItsOtherNode(t *testing.T) {
 		require.Equal(t, []string{lease.Path()[len("/l/"):]}, srv.Children("/l"))
 		require.Contains(t, lease.Path(), "lock-0000000001")
 
-		differs := func(cfg *Config) { cfg.Anonymous = true } // so that it is in a lane of its own
+		differs := func(cfg *Config) { cfg.Anonymous = true } // so that it is in another lane
 		_, err = mutex(c, refuses, differs).Acquire(t.Context(), false)
 		require.ErrorIs(t, err, ErrNotAcquired, "one node for each")
 		require.True(t, other.Own)

@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A holder that may not read its own node for a while keeps its lock. It asks
-// more and more seldom, and hears of a revocation when it may.
+// A holder that may not read its own node for a while keeps its lock. The holder reads
+// less and less often, and receives a revocation when it may read.
 //
 // Promise: A holder watches its node again after each change.
 func TestHolderThatMayNotReadItsNode(t *testing.T) {
@@ -38,9 +38,9 @@ func TestHolderThatMayNotReadItsNode(t *testing.T) {
 	})
 }
 
-// Servers refuse the credentials for a while, and take them again before the
-// session is over. The holder keeps its lock, and hears of a revocation.
-func TestHolderOutlastsRefusedCredentials(t *testing.T) {
+// Servers refuse the credentials for a while, and accept them again before the session
+// is over. The holder keeps its lock, and receives a revocation.
+func TestHolderSurvivesRefusedCredentials(t *testing.T) {
 	withHold(t, func(t *testing.T, w held) {
 		refusal := w.srv.Inject(zktest.Rule{Op: zkinside.OpAuth, Times: -1, Do: zktest.Fail(zkinside.ErrAuthFailed)})
 		w.srv.CutAll()
@@ -118,8 +118,8 @@ func keepInterrupted(
 	return weak.Make(h.Seat())
 }
 
-// A holder deletes the node by itself, as a semaphore does with that of its gate.
-// A look at the node that was under way finds it gone. That is no loss.
+// A holder deletes its node, as a semaphore deletes the node of its gate. A read of the
+// node that was under way finds it gone. The deletion is no loss.
 //
 // Promise: A node that its own holder deletes is not reported as a loss.
 func TestNodeThatItsHolderDeletesIsNoLoss(t *testing.T) {

@@ -100,7 +100,7 @@ func TestPausesEndWithTheClient(t *testing.T) {
 
 // The look-up after a lost reply meets a server that is out of order. The outcome
 // stays unknown, and the caller hears that at once.
-func TestLookUpDoesNotWaitForAServerInTrouble(t *testing.T) {
+func TestLookUpDoesNotWaitForAFailingServer(t *testing.T) {
 	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
 		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})

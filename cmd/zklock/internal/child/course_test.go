@@ -114,7 +114,7 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// The status is the command's, or that of a kill if the guard has died first.
+// The status is the command's, or the status of a kill if the guard has died first.
 func TestCourseKnowsTheStatus(t *testing.T) {
 	c := &course{}
 	from(c, ended, asked(guardEnded))

@@ -194,8 +194,8 @@ func TestGraph(t *testing.T) {
 	requireGolden(t, "graph.json", lines)
 }
 
-// Names in JSON are those of attributes, as the package's documentation says.
-func TestNamesAreThoseOfAttributes(t *testing.T) {
+// Names in JSON are the names of attributes, as the package's documentation says.
+func TestNamesMatchAttributes(t *testing.T) {
 	for attribute, field := range map[string]any{
 		semconv.LockPath: view.Lock{}, semconv.LockRecipe: view.Lock{}, semconv.LockHolder: view.Lock{},
 		semconv.LockHolderNode: view.Lock{}, semconv.LockHolderAge: view.Lock{}, semconv.LockWaited: view.Lock{},

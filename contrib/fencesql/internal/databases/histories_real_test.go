@@ -31,8 +31,8 @@ func TestHistoriesOfEightClientsAreLinearizable(t *testing.T) {
 	})
 }
 
-// play has eight clients write to the register of a row, and read it. The token of a
-// client is that of its last lease, whoever has the lock since.
+// play has eight clients write to the register of a row, and read it. A client uses the
+// token of its last lease, even if another client has the lock since.
 func play(w world, row int, seed uint64, by writer) *histories.History {
 	const clients, calls = 8, 12
 	var h histories.History

@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/contrib/fencesql"
 )
 
-// Promise: each name is a resource of its own, in any case and any language, and so is
+// Promise: each name is a separate resource, in any case and any language, and so is
 // each path of a lease.
 func TestResourcesAreToldApart(t *testing.T) {
 	onEach(t, func(t *testing.T, k kind) {

@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// path is that of the lock.
+// path is the path of the lock.
 const path = "/migrations/orders"
 
 // What the test says to a replica that waits.
