@@ -261,7 +261,7 @@ func isWorthRepeating(err error, tries *int) bool {
 const maxCleanupTries = 20
 
 func (c *Client) warnOfCleanup(path string, err error) {
-	c.logLater(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", &OpError{"clean up", path, err}))
+	c.log(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", &OpError{"clean up", path, err}))
 }
 
 // inBackground runs a clean-up of many requests in a new goroutine, so that other clean-ups

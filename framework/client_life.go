@@ -101,7 +101,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			last:       broadcast.New(clienttrace.StateChange{}),
 			refusal:    newRefusal(),
 			over:       make(chan struct{}),
-			hooks:      hooks.NewList(cfg.hooks),
+			hooks:      hooks.NewList(withLog(cfg.logger, cfg.hooks)),
 			persistent: watches.NewPersistent(),
 			auth:       cfg.auth,
 		},

@@ -116,7 +116,7 @@ func (s *Session) nextServer() (string, error) {
 func (s *Session) refusedRound() time.Duration {
 	pause, begins := s.noteRound()
 	if begins != nil {
-		s.client.logLater(slog.LevelWarn, "zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
+		s.client.log(slog.LevelWarn, "zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
 	}
 	if s.Timeout() != 0 { // there is a session to lose
 		return 0
@@ -145,7 +145,7 @@ func (s *Session) renewServers() {
 	ctx, cancel := context.WithTimeout(s.ctx, s.attemptTimeout())
 	defer cancel()
 	if err := c.serverList.refresh(ctx); err != nil && s.ctx.Err() == nil {
-		c.logLater(slog.LevelWarn, "zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
+		c.log(slog.LevelWarn, "zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
 	}
 	s.hosts.begin(c.serverList.servers())
 }

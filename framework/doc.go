@@ -51,9 +51,9 @@
 //     the end of the hold by its release.
 //   - One goroutine of the client, the emitter, makes all other calls, one after the
 //     other and in the order of the events: connection states, revocations and losses of
-//     holds, changes of persistent nodes, caches and directories, and the log lines of
-//     background work. While a call blocks, later calls wait for it in memory.
-//     [Client.Close] waits for the emitter for at most a second.
+//     holds, changes of persistent nodes, caches and directories, and the lines of the
+//     log. While a call blocks, later calls wait for it in memory. [Client.Close] waits
+//     for the emitter for at most a second.
 //
 // The function passed to Do, Lead or Run is work, not a callback: if it panics or ends
 // its goroutine, the lock is released. If a program recovers from the panic of a hook, as

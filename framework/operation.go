@@ -20,10 +20,10 @@ func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
-	if c.hooks.Len() > 0 {
-		return c.told(ctx, op, path, w, try)
+	if len(hookStartOperation.Of(c))+len(hookEndOperation.Of(c)) == 0 {
+		return c.run(ctx, op, path, w, try)
 	}
-	return c.run(ctx, op, path, w, try)
+	return c.told(ctx, op, path, w, try)
 }
 
 // read runs an operation of one request that changes nothing, so it can be repeated

@@ -3,6 +3,7 @@ package framework
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -139,6 +140,6 @@ func (c *Client) createParents(
 // client.
 func (c *Client) warnOfNewChroot(path string, err error) {
 	if err == nil && path == c.root.chroot {
-		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)
+		c.log(slog.LevelWarn, "zookeeper chroot did not exist and was created", slog.String("chroot", path))
 	}
 }

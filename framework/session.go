@@ -370,7 +370,7 @@ type pinKey struct{ *core }
 // ephemeralCreated records an ephemeral node, by the server's path.
 func (s *Session) ephemeralCreated(path string) {
 	if s.ephemerals.add(path) {
-		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
+		s.client.log(slog.LevelWarn, "zookeeper session has very many ephemeral nodes: "+
 			"servers may not survive its end", slog.Int("limit", manyEphemerals))
 	}
 }

@@ -69,7 +69,7 @@ func (s *Session) connected() {
 // failed, with the attempt's error.
 func (s *Session) disconnected(attempt error) {
 	if outage := s.noteDisconnected(attempt); outage > 0 {
-		s.client.logLater(slog.LevelWarn, "zookeeper servers cannot be reached",
+		s.client.log(slog.LevelWarn, "zookeeper servers cannot be reached",
 			slog.Duration(semconv.OutageDuration, outage), slog.Any(semconv.Cause, attempt))
 	}
 }
@@ -332,22 +332,10 @@ func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
 		change := c.changeLocked(s)
 		c.last = c.last.Append(change)
-		c.emitStateLocked(change)
-	}
-}
-
-// emitStateLocked makes the emitter log a transition and call the hooks.
-func (c *core) emitStateLocked(change clienttrace.StateChange) {
-	those := hookStateChanged.Of(c.root)
-	if len(those) == 0 && !c.hasLog() {
-		return
-	}
-	c.emitter.post(func() {
-		c.cfg.logState(change)
-		for _, h := range those {
-			h.StateChanged(change)
+		for _, h := range hookStateChanged.Of(c.root) {
+			c.emitter.post(func() { h.StateChanged(change) })
 		}
-	})
+	}
 }
 
 func (c *core) changeLocked(s state.State) clienttrace.StateChange {
