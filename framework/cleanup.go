@@ -197,7 +197,7 @@ func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 func (w *sweep) finish(job *cleanup, err error) {
 	switch {
 	case err == nil, reason.Is(err, zk.ErrNoNode):
-		w.client.nodeGone(job.path)
+		w.client.newest().kept.remove(job.path)
 	case isWorthRepeating(err, &job.tries):
 		w.failed = append(w.failed, job)
 	case w.ctx.Err() != nil: // the client is closed, and gives up all clean-ups

@@ -125,7 +125,7 @@ func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) 
 	}
 	err := d.begun.await(ctx)
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		d.begun.session.nodeGone(d.path)
+		d.begun.session.kept.remove(d.path)
 	}
 	if !abandoned(ctx, err) { // otherwise a clean-up in the background awaits the answer
 		d.begun = begunDelete{}
@@ -204,7 +204,7 @@ func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []st
 	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {
 		switch {
 		case err == nil, reason.Is(err, zk.ErrNoNode):
-			s.nodeGone(path)
+			s.kept.remove(path)
 		case reason.Is(err, zk.ErrNotEmpty):
 			notEmpty = append(notEmpty, path)
 		default:

@@ -56,11 +56,7 @@ func (s *Session) close() {
 func (s *Session) endOnServer() {
 	s.afterFuncs.Wait()
 	kept := s.kept.now()
-	timeout := closeTimeout
-	if len(kept) > 0 {
-		timeout = s.timeToDelete(s.ephemerals.count() - len(kept))
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if len(kept) == 0 && s.requestEnd() {
 		s.ended.Store(true)
@@ -70,13 +66,6 @@ func (s *Session) endOnServer() {
 	if who := s.link.Identity(); who.ID != 0 {
 		s.endSomewhere(ctx, who, kept)
 	}
-}
-
-// timeToDelete returns how long Close may take to delete nodes one by one, at most the
-// session timeout, after which the server ends the session by itself.
-func (s *Session) timeToDelete(nodes int) time.Duration {
-	const perTimeout = 1000 // enough for a server that answers within 45 ms
-	return max(closeTimeout, min(closeTimeout*time.Duration(1+nodes/perTimeout), s.Timeout()))
 }
 
 // requestEnd asks for the end of the session on the present connection, and reports
@@ -108,9 +97,6 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept
 			e := transport.EndSessionOptions{
 				Identity: who, Credentials: s.client.credentials(),
 				IOTimeout: share, Stay: len(kept) > 0, Keep: kept,
-			}
-			if e.Stay && s.ephemerals.count() > len(kept) {
-				e.IOTimeout = closeTimeout
 			}
 			if s.client.endAt(ctx, s.hosts.take(), s.client.cfg.sasl, e) == nil {
 				s.ended.Store(!e.Stay)

@@ -3,7 +3,6 @@ package framework
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,18 +19,17 @@ import (
 // rely on a node, above all on an ephemeral node, outside of the session that has created it.
 // The zero Session cannot be used; Client.Session returns one.
 type Session struct {
-	client     *Client
-	conn       *zk.Conn
-	ready      chan struct{} // closed when conn is set; go-zookeeper's goroutines wait for it
-	drain      <-chan zk.Event
-	link       *transport.Link
-	hosts      *hosts
-	watches    *watches.Session
-	ephemerals ephemerals
-	kept       keptNodes
-	hangUps    hangUps
-	begun      time.Time
-	wake       chan struct{} // capacity 1: the deadline has changed
+	client  *Client
+	conn    *zk.Conn
+	ready   chan struct{} // closed when conn is set; go-zookeeper's goroutines wait for it
+	drain   <-chan zk.Event
+	link    *transport.Link
+	hosts   *hosts
+	watches *watches.Session
+	kept    keptNodes
+	hangUps hangUps
+	begun   time.Time
+	wake    chan struct{} // capacity 1: the deadline has changed
 
 	ctx    context.Context // see Context
 	cancel context.CancelCauseFunc
@@ -366,17 +364,3 @@ func (s *Session) lostPin() error {
 
 // pinKey is the context key of the pinned session, for each client.
 type pinKey struct{ *core }
-
-// ephemeralCreated records an ephemeral node, by the server's path.
-func (s *Session) ephemeralCreated(path string) {
-	if s.ephemerals.add(path) {
-		s.client.log(slog.LevelWarn, "zookeeper session has very many ephemeral nodes: "+
-			"servers may not survive its end", slog.Int("limit", manyEphemerals))
-	}
-}
-
-// nodeGone records that a node, ephemeral or not, no longer exists.
-func (s *Session) nodeGone(path string) {
-	s.kept.remove(path)
-	s.ephemerals.remove(path)
-}
