@@ -35,7 +35,9 @@ func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	default:
 		close(s.lastConn)
 	}
-	return transport.ShutdownConn(), nil
+	nc, stub := net.Pipe()
+	s.client.goroutines.Go(func() { transport.ServeShutdown(stub) })
+	return nc, nil
 }
 
 func (s *Session) dialServer(network string) (net.Conn, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/sasl"
 )
@@ -195,19 +194,13 @@ func (c *Conn) authenticate() bool {
 		c.handshake.waiting[xid] = scheme
 	}
 	for _, cred := range all {
-		send(c.link.nextOwnXid(), proto.OpAuth, cred.Scheme, cred.Payload)
+		send(c.link.nextOwnXid(), proto.OpAuth, cred.Scheme, proto.Auth(cred.Scheme, cred.Auth).Append)
 	}
 	if c.requestedSession == 0 || c.link.notServed {
 		send(proto.XidPing, proto.OpPing, "", noPayload)
 	}
 	c.signal()
 	return len(c.handshake.waiting) > 0
-}
-
-// Payload appends the body of an auth request.
-func (c Credentials) Payload(b []byte) []byte {
-	b = jute.AppendInt32(b, 0) // the type, which is always this
-	return jute.AppendBuffer(jute.AppendString(b, c.Scheme), c.Auth)
 }
 
 // establish queues the watches and then lets requests pass.
