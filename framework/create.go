@@ -196,7 +196,7 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, a
 	}
 	names, err := foundNodes{}.of(ctx, s, n.parent, n.guid)
 	path := n.client.firstOf(n.parent, names)
-	var stat *proto.Stat
+	var stat *zk.Stat
 	if path != "" {
 		stat, err = send(ctx, s, proto.Exists(path, false), nil)
 	}

@@ -98,7 +98,7 @@ func (c insiderClient) CurrentSiblings(ctx context.Context, parent string) (name
 	err = c.do(ctx, "children", parent, nil, func(ctx context.Context, s *Session) error {
 		gone := c.givenUp.under(full)
 		found, err := c.syncAndList(ctx, s, full)
-		names, stat = gone.cutFrom(found.Names), (*zk.Stat)(found.Stat)
+		names, stat = gone.cutFrom(found.Names), found.Stat
 		return err
 	})
 	return names, stat, err

@@ -247,7 +247,7 @@ func (t *txn) results(s *Session, answer proto.MultiAnswer) ([]TxnResult, error)
 	results := make([]TxnResult, len(t.ops))
 	for i, part := range answer.Parts {
 		results[i] = t.result(i, s, answer.Zxid)
-		results[i].Stat = (*zk.Stat)(part.Stat)
+		results[i].Stat = part.Stat
 		if t.ops[i].kind == txnCreate && !t.ops[i].asSet {
 			results[i].Path, results[i].Stat = t.ops[i].view.local(part.Path), nil
 		}

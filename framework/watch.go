@@ -114,14 +114,14 @@ func (w *Watch) Stop() {
 // ends.
 func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, *Watch, error) {
 	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, proto.GetData)
-	return r.Data, (*zk.Stat)(r.Stat), w, err
+	return r.Data, r.Stat, w, err
 }
 
 // ExistsW is Exists with a watch for the node's creation, the next change of
 // its data, or its deletion. The watch is stopped when ctx ends.
 func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Watch, error) {
 	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, proto.Exists)
-	return stat != nil, (*zk.Stat)(stat), w, err
+	return stat != nil, stat, w, err
 }
 
 // ChildrenW is Children with a watch for the next creation or deletion of a
@@ -129,7 +129,7 @@ func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Wat
 // watch is stopped when ctx ends.
 func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, *Watch, error) {
 	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, proto.Children)
-	return r.Names, (*zk.Stat)(r.Stat), w, err
+	return r.Names, r.Stat, w, err
 }
 
 // watchedRead reads a value and sets a watch no later than the read.
