@@ -13,7 +13,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
@@ -62,7 +61,7 @@ func (s *Session) connected() {
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
-	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
+	c.publishLocked(c.machine.Established(s.id))
 }
 
 // disconnected is called when a connection has ended or an attempt to connect has
@@ -100,7 +99,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	}
 	s.interrupt(ErrSuspended)
 	s.runAfterFuncsLocked()
-	c.publishLocked(c.machine.Apply(connstate.Disconnected()))
+	c.publishLocked(c.machine.Disconnected())
 	return outage
 }
 
@@ -117,7 +116,7 @@ func (s *Session) end(cause error) {
 	s.lost = time.Now()
 	s.cancel(cause)
 	s.runAfterFuncsLocked()
-	c.publishLocked(c.machine.Apply(connstate.Expired()))
+	c.publishLocked(c.machine.Expired())
 }
 
 // supervise owns the client's sessions: when a session is over, it starts the next one.
@@ -242,7 +241,7 @@ func (s *Session) neverConnected() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.established.IsZero() && !s.isOverLocked() {
-		c.publishLocked(c.machine.Apply(connstate.Expired()))
+		c.publishLocked(c.machine.Expired())
 	}
 }
 
