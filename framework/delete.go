@@ -231,16 +231,14 @@ func childrenOf(ctx context.Context, s *Session, parents []string) (all []string
 }
 
 func (c *Client) finishInBackground(d *deletion) {
-	if d.cfg.children {
-		c.inBackground(d.path, func(ctx context.Context, s *Session) error {
-			_, err := d.write.try(ctx, s)
-			return err
-		})
-		return
-	}
-	job := &cleanup{path: d.path, version: d.version, begun: d.begun}
-	if job.begun.isNone() {
+	job := &cleanup{path: d.path, version: d.version}
+	switch {
+	case d.cfg.children:
+		job.tree = d
+	case d.begun.isNone():
 		c.begin(job)
+	default:
+		job.begun = d.begun
 	}
 	c.cleanUp(job)
 }
