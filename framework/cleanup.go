@@ -56,7 +56,7 @@ func (job *cleanup) name() string {
 // given up.
 func (c *Client) begin(job *cleanup) {
 	if s, _, _ := c.sessionNow(); s != nil {
-		job.begun, _ = s.beginDelete(job.path, job.version) // zero if there is no connection
+		job.begun, _ = beginDelete(s, job.path, job.version) // zero if there is no connection
 	}
 }
 

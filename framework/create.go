@@ -145,10 +145,10 @@ func (n *creation) start(
 ) (creating *pending[proto.Created], listing *pending[[]string], err error) {
 	creating = newPending(s, q)
 	if !n.cfg.siblings {
-		return creating, nil, s.start(ctx, &creating.Call)
+		return creating, nil, start(ctx, s, &creating.Call)
 	}
 	listing = newPending(s, proto.ChildNames(n.parent))
-	return creating, listing, s.start(ctx, &creating.Call, &listing.Call)
+	return creating, listing, start(ctx, s, &creating.Call, &listing.Call)
 }
 
 // abandon makes late receive the answer about a protected node. Any other node cannot be

@@ -134,7 +134,7 @@ func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) 
 }
 
 func (d *deletion) begin(s *Session) (err error) {
-	d.begun, err = s.beginDelete(d.path, d.version)
+	d.begun, err = beginDelete(s, d.path, d.version)
 	return err
 }
 

@@ -110,7 +110,7 @@ func (c insiderClient) syncAndList(ctx context.Context, s *Session, parent strin
 		return afterQuorum(ctx, s, list)
 	}
 	syncing, listing := newPending(s, proto.Sync(parent)), newPending(s, list)
-	if err := s.start(ctx, &syncing.Call, &listing.Call); err != nil {
+	if err := start(ctx, s, &syncing.Call, &listing.Call); err != nil {
 		return proto.ChildrenAnswer{}, err
 	}
 	if _, err := syncing.await(ctx, nil); err != nil {

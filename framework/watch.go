@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // Watch waits for the next change of a node. It ends once: with an event, with the session,
@@ -169,7 +170,7 @@ func watchedRead[T any](
 func readAndWatch[T any](
 	ctx context.Context, s *Session, key transport.Watch, read func(path string, watch bool) proto.Request[T],
 ) (v T, w *watches.Watch, err error) {
-	r, err := s.beginRead(ctx, key)
+	r, err := beginRead(ctx, s, key)
 	if err != nil {
 		return v, nil, err
 	}
@@ -179,7 +180,7 @@ func readAndWatch[T any](
 		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
 		r.Answered(err == nil && (code == proto.CodeOK || missing), missing)
 	}
-	if err := s.start(ctx, &p.Call); err != nil {
+	if err := start(ctx, s, &p.Call); err != nil {
 		r.Answered(false, false)
 		return v, nil, err
 	}
@@ -188,4 +189,25 @@ func readAndWatch[T any](
 		return v, nil, err
 	}
 	return v, r.Watch(), nil
+}
+
+// beginRead waits until the read can be sent, if necessary for the next connection, as
+// every operation does.
+func beginRead(ctx context.Context, s *Session, key transport.Watch) (*watches.Read, error) {
+	for ctx.Err() == nil {
+		connection := s.Trusted(state.StandardPolicy)
+		r, later, err := s.watches.BeginRead(key)
+		if later == nil {
+			return r, err
+		}
+		select {
+		case <-later:
+		case <-ctx.Done():
+		case <-connection.Done(): // also if the session has ended
+			if err := s.goOn(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, notSent(ctx)
 }
