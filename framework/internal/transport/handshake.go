@@ -206,10 +206,10 @@ func (c *Conn) authenticate() bool {
 // establish queues the watches and then lets requests pass.
 func (c *Conn) establish() {
 	c.handshake.done = true
-	begin := func(watches []SetWatch) {
+	begin := func(standard []SetWatch, persistent []*PersistentWatch) {
 		c.link.mu.Lock()
 		defer c.link.mu.Unlock()
-		c.restoreLocked(watches)
+		c.restoreLocked(standard, persistent)
 		c.established, c.establishedAt, c.link.established = true, time.Now(), true
 		c.link.notServed = false
 		if c.link.cfg.LeaderConfirmed && !c.link.closed {
@@ -217,7 +217,7 @@ func (c *Conn) establish() {
 		}
 	}
 	if c.link.cfg.Watches == nil {
-		begin(nil)
+		begin(nil, nil)
 	} else {
 		c.link.cfg.Watches(begin)
 	}
@@ -243,16 +243,7 @@ func (c *Conn) setWatchesSize() int {
 // the watches of the next request have not seen yet. If the connection breaks
 // in between, those watches must be set again as of the earlier zxid, so only
 // the last answer's zxid counts.
-func (c *Conn) restoreLocked(watches []SetWatch) {
-	var standard []SetWatch
-	var persistent []*PersistentWatch
-	for _, w := range watches {
-		if w.Persistent != nil {
-			persistent = append(persistent, w.Persistent)
-		} else {
-			standard = append(standard, w)
-		}
-	}
+func (c *Conn) restoreLocked(standard []SetWatch, persistent []*PersistentWatch) {
 	batches := batchesOf(standard, c.setWatchesSize())
 	for i, batch := range batches {
 		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, err error) {
