@@ -135,11 +135,7 @@ func (s *Session) noteRound() (pause time.Duration, begins error) {
 	if s.isOverLocked() {
 		return 0, nil
 	}
-	pause, fails := c.refusal.roundOver()
-	if fails {
-		begins = c.refusal.failing
-	}
-	return pause, begins
+	return c.refusal.roundOver()
 }
 
 func (s *Session) renewServers() {

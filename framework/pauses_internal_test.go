@@ -35,13 +35,13 @@ func TestRefusal(t *testing.T) {
 		for _, err := range attempts {
 			r.attempted(err)
 		}
-		pause, begins = r.roundOver()
+		pause, why := r.roundOver()
 		select {
 		case <-r.signal:
 			failing = true
 		default:
 		}
-		return failing, begins, pause
+		return failing, why != nil, pause
 	}
 	for range 3 {
 		failing, _, pause := round(down, down)
