@@ -15,7 +15,7 @@ import (
 // ServeShutdown returns when the library closes the connection.
 func ServeShutdown(nc net.Conn) {
 	defer nc.Close()
-	c := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: time.Hour, longest: maxHandshakeFrame}
+	c := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: 10 * time.Second, longest: maxHandshakeFrame}
 	if _, err := c.read(); err != nil { // the ConnectRequest
 		return
 	}
