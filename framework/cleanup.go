@@ -195,6 +195,7 @@ func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 	})
 }
 
+// deleteTrees deletes trees, one after the other.
 func (w *sweep) deleteTrees(s *Session, jobs []*cleanup) {
 	for _, job := range jobs {
 		_, err := job.tree.write.try(w.ctx, s)
@@ -211,7 +212,8 @@ func (w *sweep) finish(job *cleanup, err error) {
 		w.failed = append(w.failed, job)
 	case w.ctx.Err() != nil: // the client is closed, and gives up all clean-ups
 	default:
-		w.client.log(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", &OpError{"clean up", job.name(), err}))
+		err = &OpError{"clean up", job.name(), err}
+		w.client.log(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", err))
 	}
 }
 

@@ -47,8 +47,9 @@ func withLog(logger *slog.Logger, all []any) []any {
 
 // log makes the emitter write a line. The caller may hold a mutex.
 func (c *core) log(level slog.Level, text string, attrs ...slog.Attr) {
+	line := hooks.Line{Context: context.Background(), Level: level, Text: text, Attrs: attrs}
 	for _, h := range hookLine.Of(c.root) {
-		c.emitter.post(func() { h.Line(hooks.Line{Context: context.Background(), Level: level, Text: text, Attrs: attrs}) })
+		c.emitter.post(func() { h.Line(line) })
 	}
 }
 

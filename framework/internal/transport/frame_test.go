@@ -102,8 +102,10 @@ func FuzzIncoming(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, auth bool) {
 		fired := 0
 		cfg := Config{
-			Fired:   func(Event) { fired++ },
-			Watches: func(set func([]SetWatch, []*PersistentWatch)) { set([]SetWatch{{Watch: Watch{"/n", Data}}}, nil) },
+			Fired: func(Event) { fired++ },
+			Watches: func(set func([]SetWatch, []*PersistentWatch)) {
+				set([]SetWatch{{Watch: Watch{"/n", Data}}}, nil)
+			},
 		}
 		if auth {
 			cfg.Credentials = func() []Credentials { return []Credentials{{"digest", []byte("u:p")}} }
