@@ -37,14 +37,14 @@ func WithACLProvider(provider func(path string) []zk.ACL) Option {
 }
 
 // openACL lets everyone do everything.
-var openACL = toACL(zk.WorldACL(zk.PermAll))
+var openACL = zk.WorldACL(zk.PermAll)
 
 // aclFor returns the access control list of a new node, by its full path: the call's
 // own list, or else the provider's.
-func (c *Client) aclFor(path string, given []zk.ACL) ([]proto.ACL, error) {
+func (c *Client) aclFor(path string, given []zk.ACL) ([]zk.ACL, error) {
 	switch {
 	case given != nil:
-		return toACL(given), nil
+		return given, nil
 	case c.cfg.aclProvider == nil:
 		return openACL, nil
 	}
@@ -52,7 +52,7 @@ func (c *Client) aclFor(path string, given []zk.ACL) ([]proto.ACL, error) {
 	if len(acl) == 0 {
 		return nil, fmt.Errorf("%w: the provider has none for %s", zk.ErrInvalidACL, path)
 	}
-	return toACL(acl), nil
+	return acl, nil
 }
 
 // GetACL returns a node's access control list and Stat. A missing node is
@@ -60,7 +60,7 @@ func (c *Client) aclFor(path string, given []zk.ACL) ([]proto.ACL, error) {
 // that may not change the list.
 func (c *Client) GetACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, error) {
 	r, err := read(ctx, c, "getACL", path, proto.GetACL(c.full(path)))
-	return fromACL(r.ACL), (*zk.Stat)(r.Stat), err
+	return r.ACL, r.Stat, err
 }
 
 // SetACL replaces a node's access control list if the list has the given
@@ -77,24 +77,5 @@ func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version 
 	if len(acl) == 0 {
 		return nil, &OpError{"setACL", path, invalid(zk.ErrInvalidACL, "ACL", "", "must not be empty")}
 	}
-	return writeStat(ctx, c, "setACL", path, proto.SetACL(c.full(path), toACL(acl), version), version)
-}
-
-func toACL(list []zk.ACL) []proto.ACL {
-	acl := make([]proto.ACL, len(list))
-	for i, a := range list {
-		acl[i] = proto.ACL(a)
-	}
-	return acl
-}
-
-func fromACL(list []proto.ACL) []zk.ACL {
-	if list == nil {
-		return nil
-	}
-	acl := make([]zk.ACL, len(list))
-	for i, a := range list {
-		acl[i] = zk.ACL(a)
-	}
-	return acl
+	return writeStat(ctx, c, "setACL", path, proto.SetACL(c.full(path), acl, version), version)
 }

@@ -13,7 +13,7 @@ import (
 // attempts records the attempts to connect, by server, for people to read. The zero
 // value is ready to use.
 type attempts struct {
-	byServer map[string]*serverAttempts // add removes the oldest of more than maxServers
+	byServer map[string]*serverAttempts // begin forgets all after maxServers
 }
 
 // serverAttempts are the attempts to connect to one server.
@@ -35,30 +35,14 @@ const maxServers = 64
 func (a *attempts) begin(address string) {
 	s := a.byServer[address]
 	if s == nil {
-		s = a.add(address)
+		if a.byServer == nil || len(a.byServer) >= maxServers {
+			a.byServer = map[string]*serverAttempts{}
+		}
+		s = &serverAttempts{}
+		a.byServer[address] = s
 	}
 	s.begun++
 	s.last, s.err, s.goesOn = time.Now(), nil, true
-}
-
-// add adds a server. If there are too many, add forgets the server whose last attempt
-// is the oldest.
-func (a *attempts) add(address string) *serverAttempts {
-	if a.byServer == nil {
-		a.byServer = map[string]*serverAttempts{}
-	}
-	if len(a.byServer) >= maxServers {
-		oldest := ""
-		for other, s := range a.byServer {
-			if oldest == "" || s.last.Before(a.byServer[oldest].last) {
-				oldest = other
-			}
-		}
-		delete(a.byServer, oldest)
-	}
-	s := &serverAttempts{}
-	a.byServer[address] = s
-	return s
 }
 
 // connected notes that the newest attempt has succeeded.
@@ -127,16 +111,16 @@ func (r *refusal) attempted(err error) {
 	}
 }
 
-// roundOver returns the pause before the next round, and whether operations must fail
-// from now on.
-func (r *refusal) roundOver() (pause time.Duration, begins bool) {
+// roundOver returns the pause before the next round and, if operations must fail from now
+// on, the reason.
+func (r *refusal) roundOver() (pause time.Duration, begins error) {
 	if r.last == nil {
 		r.reopen()
-		return 0, false
+		return 0, nil
 	}
-	begins = r.failing == nil
-	if begins {
+	if r.failing == nil {
 		close(r.signal)
+		begins = r.last
 	}
 	r.failing, r.last = r.last, nil
 	return r.pauses.NextBackOff(), begins

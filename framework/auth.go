@@ -88,7 +88,7 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error 
 				c.remember(cred) // here, so that the next connection has the credentials
 			}
 		}
-		err := s.start(ctx, &p.Call)
+		err := start(ctx, s, &p.Call)
 		if err == nil {
 			_, err = p.await(ctx, nil)
 		}

@@ -3,7 +3,6 @@ package framework
 import (
 	"context"
 	"log/slog"
-	"math"
 	"sync"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
-	"github.com/gocurator/curator/retry"
 )
 
 // cleanup is the promised deletion of a node, which may not exist and for which no
@@ -25,6 +23,7 @@ type cleanup struct {
 	version int32
 	tries   int // attempts that failed at the server
 	begun   begunDelete
+	tree    *deletion // for a delete WithChildren, otherwise nil
 
 	// Set if the node's name is not known yet: the node is below parent, if it exists.
 	parent, guid string
@@ -57,12 +56,13 @@ func (job *cleanup) name() string {
 // given up.
 func (c *Client) begin(job *cleanup) {
 	if s, _, _ := c.sessionNow(); s != nil {
-		job.begun, _ = s.beginDelete(job.path, job.version) // zero if there is no connection
+		job.begun, _ = beginDelete(s, job.path, job.version) // zero if there is no connection
 	}
 }
 
 // cleanups are the clean-ups that have not been tried yet. One goroutine tries them,
-// and repeats those that have failed. It exists only while it has work.
+// and repeats those that have failed. It exists only while it has work. A large tree
+// delays the clean-ups after it, except for deletes that begin has sent.
 type cleanups struct {
 	mu   sync.Mutex // protects the following fields
 	jobs []*cleanup
@@ -164,21 +164,23 @@ func (c *Client) sweep(ctx context.Context, jobs []*cleanup) (failed []*cleanup)
 		}
 		return w.failed
 	}
-	var deletes, searches []*cleanup
+	var deletes, searches, trees []*cleanup
 	for _, job := range jobs {
-		if job.guid == "" {
+		switch {
+		case job.tree != nil:
+			trees = append(trees, job)
+		case job.guid == "":
 			deletes = append(deletes, job)
-		} else {
+		default:
 			searches = append(searches, job)
 		}
 	}
 	steps := []func(){
 		func() { w.deleteAll(s, deletes) },
 		func() { w.deleteAll(s, w.lookUp(s, searches)) },
+		func() { w.deleteTrees(s, trees) },
 	}
-	if len(deletes) > 0 && len(searches) > 0 { // each kind may end the connection whenever it is tried
-		random.Shuffle(steps)
-	}
+	random.Shuffle(steps) // each of them may end the connection whenever it is tried
 	for _, step := range steps {
 		step()
 	}
@@ -193,16 +195,25 @@ func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 	})
 }
 
+// deleteTrees deletes trees, one after the other.
+func (w *sweep) deleteTrees(s *Session, jobs []*cleanup) {
+	for _, job := range jobs {
+		_, err := job.tree.write.try(w.ctx, s)
+		w.finish(job, err)
+	}
+}
+
 // finish takes the result of an attempt at a clean-up.
 func (w *sweep) finish(job *cleanup, err error) {
 	switch {
 	case err == nil, reason.Is(err, zk.ErrNoNode):
-		w.client.nodeGone(job.path)
+		w.client.newest().kept.remove(job.path)
 	case isWorthRepeating(err, &job.tries):
 		w.failed = append(w.failed, job)
 	case w.ctx.Err() != nil: // the client is closed, and gives up all clean-ups
 	default:
-		w.client.warnOfCleanup(job.name(), err)
+		err = &OpError{"clean up", job.name(), err}
+		w.client.log(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", err))
 	}
 }
 
@@ -259,30 +270,6 @@ func isWorthRepeating(err error, tries *int) bool {
 // maxCleanupTries bounds how often a server may fail or send a malformed answer to a
 // clean-up. Attempts without a connection do not count.
 const maxCleanupTries = 20
-
-func (c *Client) warnOfCleanup(path string, err error) {
-	c.logLater(slog.LevelWarn, "zookeeper clean-up failed", slog.Any("error", &OpError{"clean up", path, err}))
-}
-
-// inBackground runs a clean-up of many requests in a new goroutine, so that other clean-ups
-// do not wait for it.
-func (c *Client) inBackground(path string, try attempt) {
-	c.spawn(func(ctx context.Context) {
-		tries := 0
-		retryable := func(err error) bool { return isWorthRepeating(err, &tries) }
-		policy := retry.Exponential(shortestCleanupPause, longestCleanupPause, math.MaxInt)
-		err := retry.Do(ctx, policy, retryable, func(ctx context.Context) error {
-			s, err := c.connected(ctx, nil)
-			if err != nil {
-				return err
-			}
-			return try(ctx, s)
-		})
-		if err != nil && ctx.Err() == nil {
-			c.warnOfCleanup(path, err)
-		}
-	})
-}
 
 // DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait. If
 // there is a connection, the delete is sent before the caller's next request. An

@@ -101,7 +101,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			last:       broadcast.New(clienttrace.StateChange{}),
 			refusal:    newRefusal(),
 			over:       make(chan struct{}),
-			hooks:      hooks.NewList(cfg.hooks),
+			hooks:      hooks.NewList(withLog(cfg.logger, cfg.hooks)),
 			persistent: watches.NewPersistent(),
 			auth:       cfg.auth,
 		},
@@ -136,8 +136,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 // called. Before Close, stop the work and release its leases.
 //
 // Servers do not survive the end of a session that has more than about two
-// megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). The log has a warning
-// when a session has more than 10,000 ephemeral nodes: delete them before Close.
+// megabytes of paths of ephemeral nodes (ZOOKEEPER-4306): delete them before Close.
 //
 // When Close returns, the log has every line, and the hooks have every event. If a call
 // of the client's emitter blocks, Close waits for a second and then returns; the emitter

@@ -33,6 +33,55 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
+// InSession pins operations to one session: it calls f with a context for operations that must all
+// run in the session that is connected at the start. An operation of this client, on any view,
+// that gets this context or a context derived from it never runs in another session, not even by a
+// retry. So ephemeral nodes that one operation has created still belong to the session of the next
+// operation. The context ends with the session, and has the session's cause, such as
+// ErrSessionLost.
+//
+// An operation in flight at the end of the session fails like any other: the error of a write may
+// match ErrOutcomeUnknown.
+//
+// InSession waits for a connection as operations do, and returns the error of f. If f fails because
+// the context has ended with the session, the error also matches the session's cause. InSession
+// does not call f again. To start over in the next session, use a retry loop:
+//
+//	lost := func(err error) bool { return errors.Is(err, framework.ErrSessionLost) }
+//	err := retry.Do(ctx, policy, lost, func(ctx context.Context) error { return client.InSession(ctx, f) })
+//
+// In the next session, f may find ephemeral nodes of the lost session, because the server deletes
+// them later.
+func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) error) error {
+	if f == nil {
+		return &OpError{"session", c.servers(), isNil("function")}
+	}
+	s, err := c.Session(ctx)
+	if err != nil {
+		return err
+	}
+	pinned, cancel := context.WithCancelCause(context.WithValue(ctx, pinKey{c.core}, s))
+	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	defer cancel(nil)
+	defer stop()
+	err = f(pinned)
+	cause := context.Cause(s.ctx)
+	endedWithSession := cause != nil && ctx.Err() == nil && reason.Is(err, context.Canceled)
+	if endedWithSession && !reason.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
+}
+
+// pinOf returns the session that operations with this context are pinned to, or nil.
+func (c *Client) pinOf(ctx context.Context) *Session {
+	pinned, _ := ctx.Value(pinKey{c.core}).(*Session)
+	return pinned
+}
+
+// pinKey is the context key of the pinned session, for each client.
+type pinKey struct{ *core }
+
 // notSent is the error of an operation whose ctx ended before the request was sent. If
 // there was no connection, the error says so, to distinguish a server that is down from
 // a slow one.

@@ -129,7 +129,6 @@ func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 		return nil, err
 	}
 	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
-	n.noteEphemeral(s, created.Path)
 	if listing != nil && listing.IsSent() { // otherwise it was not requested, or the connection had no room for it
 		if names, err := listing.await(ctx, nil); err == nil {
 			n.made.Siblings = gone.cutFrom(names)
@@ -146,40 +145,29 @@ func (n *creation) start(
 ) (creating *pending[proto.Created], listing *pending[[]string], err error) {
 	creating = newPending(s, q)
 	if !n.cfg.siblings {
-		return creating, nil, s.start(ctx, &creating.Call)
+		return creating, nil, start(ctx, s, &creating.Call)
 	}
 	listing = newPending(s, proto.ChildNames(n.parent))
-	return creating, listing, s.start(ctx, &creating.Call, &listing.Call)
+	return creating, listing, start(ctx, s, &creating.Call, &listing.Call)
 }
 
-// abandon makes late receive the answer.
+// abandon makes late receive the answer about a protected node. Any other node cannot be
+// distinguished from another client's.
 func (n *creation) abandon(creating *pending[proto.Created]) {
 	n.abandoned = true
-	guid := n.guid
-	if guid != "" {
+	if n.guid != "" {
 		n.client.givenUp.add(&n.protectedNode)
-	}
-	creating.later(func(answer proto.Created, err error) { n.late(creating.session, guid, answer, err) })
-}
-
-func (n *creation) noteEphemeral(s *Session, path string) {
-	if n.cfg.mode.ephemeral() {
-		s.ephemeralCreated(path)
+		creating.later(func(answer proto.Created, err error) { n.late(creating.session, answer, err) })
 	}
 }
 
-// late gets the result of a create whose caller has given up. late deletes a protected
-// node; any other node cannot be distinguished from another client's.
-func (n *creation) late(s *Session, guid string, created proto.Created, err error) {
-	if err == nil {
-		n.noteEphemeral(s, created.Path)
-	}
+// late gets the result of a create whose caller has given up, and deletes the node.
+func (n *creation) late(s *Session, created proto.Created, err error) {
 	switch {
-	case guid == "":
 	case err == nil:
 		n.client.deleteInBackground(created.Path)
 	case ambiguous(err):
-		n.deleteInBackground(s, guid)
+		n.deleteInBackground(s, n.guid)
 	}
 	n.client.givenUp.remove(&n.protectedNode)
 }
@@ -208,7 +196,7 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, a
 	}
 	names, err := foundNodes{}.of(ctx, s, n.parent, n.guid)
 	path := n.client.firstOf(n.parent, names)
-	var stat *proto.Stat
+	var stat *zk.Stat
 	if path != "" {
 		stat, err = send(ctx, s, proto.Exists(path, false), nil)
 	}
@@ -222,7 +210,6 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created *Created, a
 		return nil, false, nil
 	}
 	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}
-	n.noteEphemeral(s, path)
 	return &n.made, true, nil
 }
 

@@ -189,7 +189,7 @@ func (c *createConfig) validateUpsert() error {
 }
 
 // newNode returns the request's form of a node with this path.
-func newNode(path string, data []byte, acl []proto.ACL, cfg *createConfig) proto.NewNode {
+func newNode(path string, data []byte, acl []zk.ACL, cfg *createConfig) proto.NewNode {
 	return proto.NewNode{
 		Path: path, Data: data, ACL: acl, Mode: int32(cfg.mode), TTLMillis: cfg.ttl.Milliseconds(),
 	}

@@ -126,7 +126,7 @@ func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) 
 	}
 	err := d.begun.await(ctx)
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		d.begun.session.nodeGone(d.path)
+		d.begun.session.kept.remove(d.path)
 	}
 	if !abandoned(ctx, err) { // otherwise a clean-up in the background awaits the answer
 		d.begun = begunDelete{}
@@ -135,7 +135,7 @@ func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) 
 }
 
 func (d *deletion) begin(s *Session) (err error) {
-	d.begun, err = s.beginDelete(d.path, d.version)
+	d.begun, err = beginDelete(s, d.path, d.version)
 	return err
 }
 
@@ -205,7 +205,7 @@ func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []st
 	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {
 		switch {
 		case err == nil, reason.Is(err, zk.ErrNoNode):
-			s.nodeGone(path)
+			s.kept.remove(path)
 		case reason.Is(err, zk.ErrNotEmpty):
 			notEmpty = append(notEmpty, path)
 		default:
@@ -232,16 +232,14 @@ func childrenOf(ctx context.Context, s *Session, parents []string) (all []string
 }
 
 func (c *Client) finishInBackground(d *deletion) {
-	if d.cfg.children {
-		c.inBackground(d.path, func(ctx context.Context, s *Session) error {
-			_, err := d.write.try(ctx, s)
-			return err
-		})
-		return
-	}
-	job := &cleanup{path: d.path, version: d.version, begun: d.begun}
-	if job.begun.isNone() {
+	job := &cleanup{path: d.path, version: d.version}
+	switch {
+	case d.cfg.children:
+		job.tree = d
+	case d.begun.isNone():
 		c.begin(job)
+	default:
+		job.begun = d.begun
 	}
 	c.cleanUp(job)
 }

@@ -35,7 +35,9 @@ func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	default:
 		close(s.lastConn)
 	}
-	return transport.ShutdownConn(), nil
+	nc, stub := net.Pipe()
+	s.client.goroutines.Go(func() { transport.ServeShutdown(stub) })
+	return nc, nil
 }
 
 func (s *Session) dialServer(network string) (net.Conn, error) {
@@ -116,7 +118,7 @@ func (s *Session) nextServer() (string, error) {
 func (s *Session) refusedRound() time.Duration {
 	pause, begins := s.noteRound()
 	if begins != nil {
-		s.client.logLater(slog.LevelWarn, "zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
+		s.client.log(slog.LevelWarn, "zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
 	}
 	if s.Timeout() != 0 { // there is a session to lose
 		return 0
@@ -133,11 +135,7 @@ func (s *Session) noteRound() (pause time.Duration, begins error) {
 	if s.isOverLocked() {
 		return 0, nil
 	}
-	pause, fails := c.refusal.roundOver()
-	if fails {
-		begins = c.refusal.failing
-	}
-	return pause, begins
+	return c.refusal.roundOver()
 }
 
 func (s *Session) renewServers() {
@@ -145,7 +143,7 @@ func (s *Session) renewServers() {
 	ctx, cancel := context.WithTimeout(s.ctx, s.attemptTimeout())
 	defer cancel()
 	if err := c.serverList.refresh(ctx); err != nil && s.ctx.Err() == nil {
-		c.logLater(slog.LevelWarn, "zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
+		c.log(slog.LevelWarn, "zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
 	}
 	s.hosts.begin(c.serverList.servers())
 }

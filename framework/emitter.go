@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// emitter calls hooks and the log handler for events outside a caller's goroutine, in
-// the order in which the calls were posted: state changes, lost locks, changes of
-// persistent nodes and caches, and the log of background work. Its goroutine exists
-// only while there are calls to make. The package documentation has the rule for the
-// user's code.
+// emitter calls hooks for events outside a caller's goroutine, in the order in which the
+// calls were posted: state changes, lost locks, changes of persistent nodes and caches,
+// and lines for the log, which is a hook. Its goroutine exists only while there are calls
+// to make. The package documentation has the rule for the user's code.
 type emitter struct {
 	mu    sync.Mutex    // protects the following fields
 	calls []func()      // what to call next

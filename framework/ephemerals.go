@@ -5,58 +5,6 @@ import (
 	"time"
 )
 
-// manyEphemerals is how many ephemeral nodes a session may have before the client logs
-// a warning. Ending a session is one transaction that names all its nodes, and servers
-// can process about two megabytes of names: beyond that, followers leave the leader one
-// by one, and a server that has logged the transaction cannot restart (ZOOKEEPER-4306).
-const manyEphemerals = 10_000
-
-// ephemerals is the set of a session's ephemeral nodes that this client has created and
-// not deleted. It does not grow beyond manyEphemerals.
-type ephemerals struct {
-	mu    sync.Mutex          // protects the following fields
-	paths map[string]struct{} // by the servers' paths; remove removes one, and add drops all beyond manyEphemerals
-	many  bool
-}
-
-// add adds a node, and reports whether the nodes are many from now on.
-func (e *ephemerals) add(path string) (many bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.many {
-		return false
-	}
-	if e.paths == nil {
-		e.paths = map[string]struct{}{}
-	}
-	e.paths[path] = struct{}{}
-	if e.many = len(e.paths) > manyEphemerals; e.many {
-		e.paths = nil
-	}
-	return e.many
-}
-
-func (e *ephemerals) remove(path string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.paths, path)
-}
-
-func (e *ephemerals) count() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.many {
-		return manyEphemerals
-	}
-	return len(e.paths)
-}
-
-// nodeGone tells the present session that a node no longer exists. The client does not
-// track the nodes of earlier sessions.
-func (c *Client) nodeGone(path string) {
-	c.newest().nodeGone(path)
-}
-
 // keptNodes are the ephemeral nodes of a session that Close leaves to the
 // servers.
 type keptNodes struct {

@@ -107,7 +107,7 @@ func (h *hangUps) attempted(s *Session, r countedRequest, err error) error {
 	u := h.byRequest[r]
 	if !u.connection.Equal(lost.Established) {
 		if u.count(lost, s.link.Answers()); u.counted == mostHangUps {
-			s.client.logLater(slog.LevelWarn, "zookeeper connections end whenever a request is in flight",
+			s.client.log(slog.LevelWarn, "zookeeper connections end whenever a request is in flight",
 				slog.String(semconv.Operation, r.op), slog.String(semconv.ZNodePath, r.path),
 				slog.Int(semconv.RequestSize, lost.Size), slog.Int(semconv.ConnectionsEnded, u.ends))
 		}

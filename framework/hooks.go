@@ -32,6 +32,7 @@ var (
 	hookClientOpened   = NewHookKind[clienttrace.HookClientOpened]()
 	hookClientClosed   = NewHookKind[clienttrace.HookClientClosed]()
 	hookStateChanged   = NewHookKind[clienttrace.HookStateChanged]()
+	hookLine           = NewHookKind[hooks.HookLine]()
 )
 
 // hookFault returns the error of a hook that cannot be used.

@@ -98,7 +98,7 @@ func (c insiderClient) CurrentSiblings(ctx context.Context, parent string) (name
 	err = c.do(ctx, "children", parent, nil, func(ctx context.Context, s *Session) error {
 		gone := c.givenUp.under(full)
 		found, err := c.syncAndList(ctx, s, full)
-		names, stat = gone.cutFrom(found.Names), (*zk.Stat)(found.Stat)
+		names, stat = gone.cutFrom(found.Names), found.Stat
 		return err
 	})
 	return names, stat, err
@@ -110,7 +110,7 @@ func (c insiderClient) syncAndList(ctx context.Context, s *Session, parent strin
 		return afterQuorum(ctx, s, list)
 	}
 	syncing, listing := newPending(s, proto.Sync(parent)), newPending(s, list)
-	if err := s.start(ctx, &syncing.Call, &listing.Call); err != nil {
+	if err := start(ctx, s, &syncing.Call, &listing.Call); err != nil {
 		return proto.ChildrenAnswer{}, err
 	}
 	if _, err := syncing.await(ctx, nil); err != nil {

@@ -51,7 +51,7 @@ func TestAnswerBehindTheBeginOfTheNextSessionIsLost(t *testing.T) {
 
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayRequest(time.Second)})
 		p := newPending(s, proto.GetData("/", false))
-		require.NoError(t, s.start(t.Context(), &p.Call))
+		require.NoError(t, start(t.Context(), s, &p.Call))
 		s.end(errTimeUp)
 		require.NoError(t, c.WaitConnected(t.Context()))
 		require.NotSame(t, s, c.session)

@@ -82,7 +82,9 @@ func lateCallbacks(t *testing.T, s *Session) map[string]func() {
 	if s == nil {
 		s = &Session{client: &Client{core: &core{cfg: defaultConfig()}}}
 	} else {
-		s.watches.Restore(func(all []transport.SetWatch) { answered = all[0].Persistent.Then })
+		s.watches.Restore(func(_ []transport.SetWatch, persistent []*transport.PersistentWatch) {
+			answered = persistent[0].Then
+		})
 	}
 	all := map[string]func(){
 		"the end":                 func() { s.end(errTimeUp) },

@@ -7,11 +7,15 @@ import (
 	"net"
 
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// logState logs a transition.
-func (cfg *config) logState(change clienttrace.StateChange) {
+// logHook is the hook that writes the client's log.
+type logHook struct{ *slog.Logger }
+
+// StateChanged logs a transition.
+func (l logHook) StateChanged(change clienttrace.StateChange) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String(semconv.SessionState, change.State.String()),
@@ -26,7 +30,27 @@ func (cfg *config) logState(change clienttrace.StateChange) {
 		level = slog.LevelWarn
 		attrs = append(attrs, slog.Any(semconv.Cause, change.Cause))
 	}
-	cfg.logger.LogAttrs(context.Background(), level, "zookeeper connection state changed", attrs...)
+	l.LogAttrs(context.Background(), level, "zookeeper connection state changed", attrs...)
+}
+
+// Line writes an event that only the log receives.
+func (l logHook) Line(n hooks.Line) { l.LogAttrs(n.Context, n.Level, n.Text, n.Attrs...) }
+
+// withLog puts the hook of the log before the user's hooks, so that a hook that blocks
+// does not hide the line about its event.
+func withLog(logger *slog.Logger, all []any) []any {
+	if logger.Handler() == slog.DiscardHandler {
+		return all
+	}
+	return append([]any{logHook{logger}}, all...)
+}
+
+// log makes the emitter write a line. The caller may hold a mutex.
+func (c *core) log(level slog.Level, text string, attrs ...slog.Attr) {
+	line := hooks.Line{Context: context.Background(), Level: level, Text: text, Attrs: attrs}
+	for _, h := range hookLine.Of(c.root) {
+		c.emitter.post(func() { h.Line(line) })
+	}
 }
 
 // libraryLogger passes on the library's messages.
@@ -34,17 +58,5 @@ type libraryLogger struct{ *core }
 
 // Printf implements zk.Logger.
 func (l libraryLogger) Printf(format string, args ...any) {
-	if l.hasLog() {
-		l.logLater(slog.LevelDebug, "go-zookeeper: "+fmt.Sprintf(format, args...))
-	}
+	l.log(slog.LevelDebug, "go-zookeeper: "+fmt.Sprintf(format, args...))
 }
-
-// logLater makes the emitter write a line. Background work and callers with a mutex
-// held use logLater; other callers write their lines directly.
-func (c *core) logLater(level slog.Level, line string, attrs ...slog.Attr) {
-	if c.hasLog() {
-		c.emitter.post(func() { c.cfg.logger.LogAttrs(context.Background(), level, line, attrs...) })
-	}
-}
-
-func (c *core) hasLog() bool { return c.cfg.logger.Handler() != slog.DiscardHandler }

@@ -158,8 +158,8 @@ func TestTransactionOfSeveralNamespaces(t *testing.T) {
 			shop, audit := namespace(t, c, "/shop"), namespace(t, c, "/audit")
 			mustCreate(t, shop, "/stock", "1")
 			ops := []framework.TxnOp{
-				framework.SetOp("/stock", []byte("0"), 0),
-				framework.CheckOp("/shop/stock", 1).In(c),
+				framework.CheckOp("/shop/stock", 0).In(c),
+				framework.DeleteOp("/stock", 0),
 				framework.CreateOp("/entry-", []byte("sold"), framework.WithProtection()).In(audit),
 				framework.CreateOp("/new/entry", nil, framework.WithParents()).In(audit),
 			}
@@ -168,8 +168,8 @@ func TestTransactionOfSeveralNamespaces(t *testing.T) {
 			}
 			results, err := shop.Transaction(t.Context(), ops...)
 			require.NoError(t, err)
-			require.Equal(t, "/stock", results[0].Path)
-			require.Equal(t, "/shop/stock", results[1].Path)
+			require.Equal(t, "/shop/stock", results[0].Path)
+			require.Equal(t, "/stock", results[1].Path)
 			require.Equal(t, "/new/entry", results[3].Path)
 			data, _, err := audit.Get(t.Context(), results[2].Path)
 			require.NoError(t, err)

@@ -20,10 +20,10 @@ func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
-	if c.hooks.Len() > 0 {
-		return c.told(ctx, op, path, w, try)
+	if len(hookStartOperation.Of(c))+len(hookEndOperation.Of(c)) == 0 {
+		return c.run(ctx, op, path, w, try)
 	}
-	return c.run(ctx, op, path, w, try)
+	return c.told(ctx, op, path, w, try)
 }
 
 // read runs an operation of one request that changes nothing, so it can be repeated
@@ -40,20 +40,20 @@ func read[T any](ctx context.Context, c *Client, op, path string, q proto.Reques
 // Get returns a node's data and Stat. A missing node is zk.ErrNoNode.
 func (c *Client) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
 	r, err := read(ctx, c, "get", path, proto.GetData(c.full(path), false))
-	return r.Data, (*zk.Stat)(r.Stat), err
+	return r.Data, r.Stat, err
 }
 
 // Exists returns whether there is a node, and its Stat if there is.
 func (c *Client) Exists(ctx context.Context, path string) (bool, *zk.Stat, error) {
 	stat, err := read(ctx, c, "exists", path, proto.Exists(c.full(path), false))
-	return stat != nil, (*zk.Stat)(stat), err
+	return stat != nil, stat, err
 }
 
 // Children returns the names of a node's children, in no particular order, and
 // the node's Stat. A missing node is zk.ErrNoNode.
 func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
 	r, err := read(ctx, c, "children", path, proto.Children(c.full(path), false))
-	return r.Names, (*zk.Stat)(r.Stat), err
+	return r.Names, r.Stat, err
 }
 
 func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []insider.NodeRead, zxid int64, err error) {
@@ -78,7 +78,7 @@ func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []
 			nodes[i].Err = errorOf(r.Code)
 			continue
 		}
-		nodes[i] = insider.NodeRead{Data: r.Data, Stat: (*zk.Stat)(r.Stat)}
+		nodes[i] = insider.NodeRead{Data: r.Data, Stat: r.Stat}
 	}
 	return nodes, answer.Zxid, nil
 }

@@ -59,22 +59,17 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 // writeStat runs an operation of one request that changes a node of the given
 // version and returns its Stat.
 func writeStat(
-	ctx context.Context, c *Client, op, path string, q proto.Request[*proto.Stat], version int32,
+	ctx context.Context, c *Client, op, path string, q proto.Request[*zk.Stat], version int32,
 ) (*zk.Stat, error) {
-	w := write[statWrite, *proto.Stat]{of: statWrite{q}, send: statWrite.send, onLostReply: ofVersion(version)}
-	stat, err := w.do(ctx, c, op, path)
-	return (*zk.Stat)(stat), err
+	w := write[statWrite, *zk.Stat]{of: statWrite{q}, send: statWrite.send, onLostReply: ofVersion(version)}
+	return w.do(ctx, c, op, path)
 }
 
-type statWrite struct{ proto.Request[*proto.Stat] }
+type statWrite struct{ proto.Request[*zk.Stat] }
 
-func (q statWrite) send(ctx context.Context, s *Session) (*proto.Stat, error) {
+func (q statWrite) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 	return send(ctx, s, q.Request, nil)
 }
-
-// checkOfRoot is a transaction that changes nothing. It needs no rights: a server
-// proposes the check even if the client may not read "/".
-var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
 
 // passQuorum returns when the server has applied a transaction of this session,
 // which a majority has committed. Reads of the session that follow it see all
@@ -86,21 +81,11 @@ var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
 // its followers have acknowledged, or if it is partitioned and the other servers have a
 // new leader. Such a leader does not answer a transaction.
 func passQuorum(ctx context.Context, s *Session) error {
-	answer, err := send(ctx, s, checkOfRoot, nil)
-	if err != nil {
-		return err
+	answer, err := send(ctx, s, proto.CheckOfRoot, nil)
+	if err == nil && !answer.IsCommitted() {
+		err = errorOf(answer.Code)
 	}
-	return committed(answer)
-}
-
-// committed returns nil if a majority has committed the check. A check that is refused for lack
-// of permission is committed, too. A check in a session that is over or has moved to another
-// server proves nothing.
-func committed(answer proto.MultiAnswer) error {
-	if answer.Failed < 0 || answer.Code == proto.CodeNoAuth {
-		return nil
-	}
-	return errorOf(answer.Code)
+	return err
 }
 
 // afterQuorum makes the read that decides the outcome of a write whose reply was lost.

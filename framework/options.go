@@ -82,9 +82,8 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 // Warn. The attribute "curator.outage.duration" is the duration so far, and
 // "curator.cause" is the reason why the last attempt to connect failed.
 //
-// A caller's goroutine writes its own lines. The client's emitter writes the lines of
-// background work, in their order. The section "Your code" of the package documentation
-// has the rule for handlers.
+// The client's emitter writes the lines, in their order. The section "Your code" of the
+// package documentation has the rule for handlers.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }

@@ -3,6 +3,7 @@ package framework
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -62,7 +63,7 @@ func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (*Created, 
 // takeExisting gives an existing node the requested state, or returns zk.ErrNoNode if
 // the node no longer exists.
 func (n *creation) takeExisting(ctx context.Context, s *Session) (*Created, error) {
-	var stat *proto.Stat
+	var stat *zk.Stat
 	var err error
 	if n.cfg.orSet {
 		stat, err = send(ctx, s, proto.SetData(n.target, n.data, n.cfg.orVersion), nil)
@@ -78,7 +79,7 @@ func (n *creation) takeExisting(ctx context.Context, s *Session) (*Created, erro
 
 // readEqual returns the node's Stat if the node is as the call would have created it.
 // The server that reported the node has applied its creation, so no sync is necessary.
-func (n *creation) readEqual(ctx context.Context, s *Session) (*proto.Stat, error) {
+func (n *creation) readEqual(ctx context.Context, s *Session) (*zk.Stat, error) {
 	now, err := send(ctx, s, proto.GetData(n.target, false), nil)
 	if err == nil && (now.Stat.Version != 0 || !bytes.Equal(now.Data, n.data)) {
 		err = zk.ErrNodeExists
@@ -139,6 +140,6 @@ func (c *Client) createParents(
 // client.
 func (c *Client) warnOfNewChroot(path string, err error) {
 	if err == nil && path == c.root.chroot {
-		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)
+		c.log(slog.LevelWarn, "zookeeper chroot did not exist and was created", slog.String("chroot", path))
 	}
 }

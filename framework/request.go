@@ -8,9 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/state"
 )
 
 // Requests bypass go-zookeeper but use its connection. The library cannot abandon a
@@ -21,7 +19,7 @@ import (
 // result.
 func send[T any](ctx context.Context, s *Session, q proto.Request[T], late func(T, error)) (T, error) {
 	p := newPending(s, q)
-	if err := s.start(ctx, &p.Call); err != nil {
+	if err := start(ctx, s, &p.Call); err != nil {
 		var none T
 		return none, err
 	}
@@ -51,20 +49,20 @@ func (p *pending[T]) ReadAnswer(body []byte, zxid int64) { p.answer, p.ok = p.re
 // start gives requests to the connection, and does not wait for the answers; see
 // transport.Link.SendAll. If the connection has too much under way, the caller waits
 // for room until ctx or the session ends.
-func (s *Session) start(ctx context.Context, calls ...*transport.Call) error {
+func start(ctx context.Context, s *Session, calls ...*transport.Call) error {
 	if ctx.Err() != nil {
 		return notSent(ctx)
 	}
 	place, err := s.link.SendAll(calls...)
 	if place != nil {
-		err = s.awaitRoom(ctx, place)
+		err = awaitRoom(ctx, s, place)
 	}
-	return s.sendError(err)
+	return sendError(s, err)
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,
 // or when ctx or the session has ended before that.
-func (s *Session) awaitRoom(ctx context.Context, place *transport.Waiter) error {
+func awaitRoom(ctx context.Context, s *Session, place *transport.Waiter) error {
 	select {
 	case <-place.Done():
 	case <-ctx.Done():
@@ -81,7 +79,7 @@ func (s *Session) awaitRoom(ctx context.Context, place *transport.Waiter) error 
 }
 
 // sendError is the error of a request that the connection has not taken.
-func (s *Session) sendError(err error) error {
+func sendError(s *Session, err error) error {
 	switch {
 	case err == nil, reason.Is(err, errNotSent):
 		return err
@@ -193,7 +191,7 @@ func pipeline[A, T any](
 			continue
 		}
 		p := newPending(s, q(args[i]))
-		if err := s.start(ctx, &p.Call); err != nil {
+		if err := start(ctx, s, &p.Call); err != nil {
 			failed = each(args[i], none, err)
 		} else {
 			*slot = p
@@ -213,11 +211,11 @@ func (b *begunDelete) isNone() bool { return b.pending == nil || b.place == nil 
 
 // beginDelete gives a delete to the connection, without waiting. The session's later
 // requests are sent after the delete.
-func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
+func beginDelete(s *Session, path string, version int32) (begunDelete, error) {
 	p := newPending(s, proto.Delete(path, version))
 	place, err := s.link.SendAll(&p.Call)
 	if err != nil {
-		return begunDelete{}, s.sendError(err)
+		return begunDelete{}, sendError(s, err)
 	}
 	return begunDelete{p, place}, nil
 }
@@ -226,43 +224,12 @@ func (s *Session) beginDelete(path string, version int32) (begunDelete, error) {
 // request was not sent.
 func (b *begunDelete) await(ctx context.Context) error {
 	if b.place != nil {
-		err := b.session.awaitRoom(ctx, b.place)
+		err := awaitRoom(ctx, b.session, b.place)
 		b.place = nil
 		if err != nil {
-			return b.session.sendError(err)
+			return sendError(b.session, err)
 		}
 	}
 	_, err := b.pending.await(ctx, nil)
 	return err
-}
-
-// beginRead waits until the read can be sent, if necessary for the next connection, as
-// every operation does.
-func (s *Session) beginRead(ctx context.Context, key transport.Watch) (*watches.Read, error) {
-	for ctx.Err() == nil {
-		connection := s.Trusted(state.StandardPolicy)
-		r, later, err := s.watches.BeginRead(key)
-		if later == nil {
-			return r, err
-		}
-		select {
-		case <-later:
-		case <-ctx.Done():
-		case <-connection.Done(): // also if the session has ended
-			if err := s.goOn(ctx); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return nil, notSent(ctx)
-}
-
-// goOn waits until the session has another connection.
-func (s *Session) goOn(ctx context.Context) error {
-	if s.ctx.Err() == nil {
-		if now, err := s.client.connectedSession(ctx); now == s || err != nil {
-			return err
-		}
-	}
-	return s.watches.EndError()
 }

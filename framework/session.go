@@ -3,7 +3,7 @@ package framework
 import (
 	"context"
 	"fmt"
-	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,18 +20,17 @@ import (
 // rely on a node, above all on an ephemeral node, outside of the session that has created it.
 // The zero Session cannot be used; Client.Session returns one.
 type Session struct {
-	client     *Client
-	conn       *zk.Conn
-	ready      chan struct{} // closed when conn is set; go-zookeeper's goroutines wait for it
-	drain      <-chan zk.Event
-	link       *transport.Link
-	hosts      *hosts
-	watches    *watches.Session
-	ephemerals ephemerals
-	kept       keptNodes
-	hangUps    hangUps
-	begun      time.Time
-	wake       chan struct{} // capacity 1: the deadline has changed
+	client  *Client
+	conn    *zk.Conn
+	ready   chan struct{} // closed when conn is set; go-zookeeper's goroutines wait for it
+	drain   <-chan zk.Event
+	link    *transport.Link
+	hosts   *hosts
+	watches *watches.Session
+	kept    keptNodes
+	hangUps hangUps
+	begun   time.Time
+	wake    chan struct{} // capacity 1: the deadline has changed
 
 	ctx    context.Context // see Context
 	cancel context.CancelCauseFunc
@@ -54,100 +53,6 @@ type Session struct {
 
 	afterFuncs sync.WaitGroup // running functions; none begins after Close has ended ctx
 }
-
-// startSession replaces the client's session by a new one, which begins to connect.
-func (c *Client) startSession() *Session {
-	s := &Session{
-		client:   c,
-		ready:    make(chan struct{}),
-		begun:    time.Now(),
-		wake:     make(chan struct{}, 1),
-		lastConn: make(chan struct{}),
-		gone:     make(chan struct{}),
-	}
-	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
-	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	servers := c.serverList.servers()
-	s.hosts = &hosts{servers: servers, tried: len(servers), pauses: newPauses(shortestRoundPause, longestRoundPause)}
-	s.watches = watches.NewSession(c.persistent, s.ownerOfWatches())
-	seen := c.retire()
-	s.link = transport.NewLink(s.linkConfig(seen))
-	s.watches.Begin(s.link)
-
-	c.mu.Lock()
-	c.session, c.earlierZxid = s, seen
-	c.mu.Unlock()
-
-	conn, events, err := zk.Connect(c.addresses, c.cfg.sessionTimeout,
-		zk.WithDialer(s.dial),
-		zk.WithHostProvider(s.hosts),
-		zk.WithEventCallback(s.event), // the channel drops events when it is full
-		zk.WithLogger(libraryLogger{c.core}),
-		zk.WithMaxBufferSize(libraryBuffer),
-		zk.WithMaxConnBufferSize(libraryBuffer),
-	)
-	if err != nil { // only for an empty server list or a failing Init, which cannot happen
-		panic("framework: zk.Connect: " + err.Error())
-	}
-	s.conn, s.drain = conn, events
-	close(s.ready)
-	return s
-}
-
-// retire stops the previous session from receiving answers, and returns LastZxid. A
-// later answer on its connection must not reach a caller, because the next session
-// could then read older data.
-func (c *Client) retire() (lastZxid int64) {
-	c.mu.Lock()
-	s, earlier := c.session, c.earlierZxid
-	c.mu.Unlock()
-	if s == nil {
-		return earlier
-	}
-	return max(earlier, s.link.Retire())
-}
-
-// linkConfig returns the configuration for the session's connections, which may call
-// its functions even after the next session has begun.
-func (s *Session) linkConfig(seen int64) transport.Config {
-	c := s.client
-	return transport.Config{
-		Clock:           c.stamp,
-		Seen:            seen,
-		LeaderConfirmed: c.cfg.strictContact,
-		// The library asks for whole milliseconds.
-		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
-		MaxRequest:  c.cfg.maxRequest,
-		Credentials: c.credentials,
-		Accepted:    s.wakeUp,
-		Watches:     s.watches.Restore,
-		Fired:       s.watches.Fired,
-		Failed:      s.handshakeFailed,
-		NotSet:      s.watches.NotSet,
-	}
-}
-
-// ownerOfWatches returns the part of the session that its watches need.
-func (s *Session) ownerOfWatches() watches.Owner {
-	return watches.Owner{
-		Context: s.ctx,
-		Spawn:   s.client.spawn,
-		Judge: func(code int32) (later bool, err error) {
-			err = errorOf(code)
-			return retryable(err), err
-		},
-	}
-}
-
-// shortestGrant is the shortest session timeout that a server may grant, unless the
-// client has asked for less. With a shorter timeout, a client would only request one
-// session after the other.
-const shortestGrant = 100 * time.Millisecond
-
-// libraryBuffer is enough for everything that the library itself sends and reads:
-// handshakes, pings and the end of the session. By default, the library allocates three
-// megabytes for each connection.
-const libraryBuffer = 4 << 10
 
 // ID returns the server's id of the session, which is the EphemeralOwner of the
 // nodes created in it.
@@ -241,6 +146,78 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	return s.uninterrupted
 }
 
+// AfterTrust calls f when trusted, a context that Trusted has returned, and all contexts derived
+// from it have ended. AfterTrust is for work that can wait: when a session is lost, thousands of
+// holders may have to stop first.
+//
+// f must not block. The client calls f in a goroutine that Client.Close waits for, or AfterTrust
+// calls f itself if trusted has already ended. stop prevents the call, and reports whether it
+// did.
+func (s *Session) AfterTrust(trusted context.Context, f func()) (stop func() bool) {
+	c := s.client
+	c.mu.Lock()
+	if trusted.Err() != nil {
+		c.mu.Unlock()
+		f()
+		return func() bool { return false }
+	}
+	defer c.mu.Unlock()
+	on := &s.afterInterruption
+	if trusted == s.ctx {
+		on = &s.afterEnd
+	}
+	if *on == nil {
+		*on = afterFuncs{}
+	}
+	added := &afterFunc{f}
+	(*on)[added] = struct{}{}
+	return func() bool { return s.takeBack(on, added) }
+}
+
+func (s *Session) takeBack(on *afterFuncs, f *afterFunc) bool {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	_, there := (*on)[f]
+	delete(*on, f)
+	return there
+}
+
+// runAfterFuncsLocked calls the functions of contexts that have ended. client.mu is held, and was
+// held when the contexts ended. So no function can be added after this call.
+func (s *Session) runAfterFuncsLocked() {
+	var due []afterFuncs
+	if s.ctx.Err() != nil && len(s.afterEnd) > 0 {
+		due = append(due, s.afterEnd)
+		s.afterEnd = nil
+	}
+	if s.uninterrupted.Err() != nil && len(s.afterInterruption) > 0 {
+		due = append(due, s.afterInterruption)
+		s.afterInterruption = nil
+	}
+	for _, fs := range due {
+		s.afterFuncs.Add(1)
+		s.client.goroutines.Go(func() {
+			defer s.afterFuncs.Done()
+			fs.run()
+		})
+	}
+}
+
+// afterFuncs are functions to call when a context of a session has ended. takeBack removes one
+// function, and the end of the context removes all. Protected by client.mu.
+type afterFuncs map[*afterFunc]struct{}
+
+type afterFunc struct{ call func() }
+
+// run calls the functions. It yields first, because the scheduler prefers new goroutines, and
+// the goroutines that wait for the end of the context should run before the functions.
+func (fs afterFuncs) run() {
+	runtime.Gosched()
+	for f := range fs {
+		f.call()
+	}
+}
+
 // isOverLocked reports whether the client must ignore the session from now on. The session's
 // goroutines continue for a while together with the next session, and their events are out of
 // date. client.mu is held.
@@ -302,46 +279,6 @@ func (s *Session) sessionError(err error) error {
 	}
 }
 
-// InSession pins operations to one session: it calls f with a context for operations that must all
-// run in the session that is connected at the start. An operation of this client, on any view,
-// that gets this context or a context derived from it never runs in another session, not even by a
-// retry. So ephemeral nodes that one operation has created still belong to the session of the next
-// operation. The context ends with the session, and has the session's cause, such as
-// ErrSessionLost.
-//
-// An operation in flight at the end of the session fails like any other: the error of a write may
-// match ErrOutcomeUnknown.
-//
-// InSession waits for a connection as operations do, and returns the error of f. If f fails because
-// the context has ended with the session, the error also matches the session's cause. InSession
-// does not call f again. To start over in the next session, use a retry loop:
-//
-//	lost := func(err error) bool { return errors.Is(err, framework.ErrSessionLost) }
-//	err := retry.Do(ctx, policy, lost, func(ctx context.Context) error { return client.InSession(ctx, f) })
-//
-// In the next session, f may find ephemeral nodes of the lost session, because the server deletes
-// them later.
-func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) error) error {
-	if f == nil {
-		return &OpError{"session", c.servers(), isNil("function")}
-	}
-	s, err := c.Session(ctx)
-	if err != nil {
-		return err
-	}
-	pinned, cancel := context.WithCancelCause(context.WithValue(ctx, pinKey{c.core}, s))
-	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
-	defer cancel(nil)
-	defer stop()
-	err = f(pinned)
-	cause := context.Cause(s.ctx)
-	endedWithSession := cause != nil && ctx.Err() == nil && reason.Is(err, context.Canceled)
-	if endedWithSession && !reason.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err)
-	}
-	return err
-}
-
 // checkPin returns an error if operations with this context are pinned to another
 // session. That session is over; the context ends with the session, but a moment later.
 func (s *Session) checkPin(ctx context.Context) error {
@@ -352,31 +289,18 @@ func (s *Session) checkPin(ctx context.Context) error {
 	return pinned.lostPin()
 }
 
-// pinOf returns the session that operations with this context are pinned to, or nil.
-func (c *Client) pinOf(ctx context.Context) *Session {
-	pinned, _ := ctx.Value(pinKey{c.core}).(*Session)
-	return pinned
-}
-
 // lostPin returns the error of an operation that is pinned to a session that is over. The
 // operation's context has the same error, or is about to have it.
 func (s *Session) lostPin() error {
 	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(s.ctx))
 }
 
-// pinKey is the context key of the pinned session, for each client.
-type pinKey struct{ *core }
-
-// ephemeralCreated records an ephemeral node, by the server's path.
-func (s *Session) ephemeralCreated(path string) {
-	if s.ephemerals.add(path) {
-		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
-			"servers may not survive its end", slog.Int("limit", manyEphemerals))
+// goOn waits until the session has another connection.
+func (s *Session) goOn(ctx context.Context) error {
+	if s.ctx.Err() == nil {
+		if now, err := s.client.connectedSession(ctx); now == s || err != nil {
+			return err
+		}
 	}
-}
-
-// nodeGone records that a node, ephemeral or not, no longer exists.
-func (s *Session) nodeGone(path string) {
-	s.kept.remove(path)
-	s.ephemerals.remove(path)
+	return s.watches.EndError()
 }

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"syscall"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/framework/internal/connstate"
-	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
@@ -26,6 +26,43 @@ var (
 	errReplaced      = fmt.Errorf("%w: a server has granted another session", ErrSessionLost)
 	errTimeUp        = fmt.Errorf("%w: no answer within its time", ErrSessionLost)
 )
+
+// linkConfig returns the configuration for the session's connections, which may call
+// its functions even after the next session has begun.
+func (s *Session) linkConfig(seen int64) transport.Config {
+	c := s.client
+	return transport.Config{
+		Clock:           c.stamp,
+		Seen:            seen,
+		LeaderConfirmed: c.cfg.strictContact,
+		// The library asks for whole milliseconds.
+		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
+		MaxRequest:  c.cfg.maxRequest,
+		Credentials: c.credentials,
+		Accepted:    s.wakeUp,
+		Watches:     s.watches.Restore,
+		Fired:       s.watches.Fired,
+		Failed:      s.handshakeFailed,
+		NotSet:      s.watches.NotSet,
+	}
+}
+
+// shortestGrant is the shortest session timeout that a server may grant, unless the
+// client has asked for less. With a shorter timeout, a client would only request one
+// session after the other.
+const shortestGrant = 100 * time.Millisecond
+
+// ownerOfWatches returns the part of the session that its watches need.
+func (s *Session) ownerOfWatches() watches.Owner {
+	return watches.Owner{
+		Context: s.ctx,
+		Spawn:   s.client.spawn,
+		Judge: func(code int32) (later bool, err error) {
+			err = errorOf(code)
+			return retryable(err), err
+		},
+	}
+}
 
 // event is the library's callback. Calls are serial and in order, and run on goroutines
 // that must not be blocked.
@@ -62,14 +99,14 @@ func (s *Session) connected() {
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
-	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
+	c.publishLocked(c.machine.Established(s.id))
 }
 
 // disconnected is called when a connection has ended or an attempt to connect has
 // failed, with the attempt's error.
 func (s *Session) disconnected(attempt error) {
 	if outage := s.noteDisconnected(attempt); outage > 0 {
-		s.client.logLater(slog.LevelWarn, "zookeeper servers cannot be reached",
+		s.client.log(slog.LevelWarn, "zookeeper servers cannot be reached",
 			slog.Duration(semconv.OutageDuration, outage), slog.Any(semconv.Cause, attempt))
 	}
 }
@@ -100,7 +137,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	}
 	s.interrupt(ErrSuspended)
 	s.runAfterFuncsLocked()
-	c.publishLocked(c.machine.Apply(connstate.Disconnected()))
+	c.publishLocked(c.machine.Disconnected())
 	return outage
 }
 
@@ -117,63 +154,7 @@ func (s *Session) end(cause error) {
 	s.lost = time.Now()
 	s.cancel(cause)
 	s.runAfterFuncsLocked()
-	c.publishLocked(c.machine.Apply(connstate.Expired()))
-}
-
-// supervise owns the client's sessions: when a session is over, it starts the next one.
-func (c *Client) supervise() {
-	between := newSessionBackoff()
-	for c.ctx.Err() == nil {
-		s := c.startSession()
-		c.spawn(func(context.Context) { s.watches.LookAgain() })
-		s.superviseDeadline()
-		lived := s.lived()
-		if !c.spawn(func(context.Context) { s.close() }) {
-			s.close() // the client was closed meanwhile, and Close may not know of this session
-		}
-		_ = pauses.Sleep(c.ctx, between.after(lived))
-	}
-}
-
-// sessionBackoff computes the pause before the next session. Pauses are necessary with
-// a server that grants sessions and loses them at once, or with a balancer between two
-// ensembles: each session costs a handshake, and the library allocates one and a half
-// megabytes.
-type sessionBackoff struct {
-	pauses backoff.BackOff
-	losses int // the number of short sessions lost in a row
-}
-
-const (
-	// settledSession is how long a session must live to reset the pauses.
-	settledSession = longestRoundPause
-
-	shortestSessionPause = 100 * time.Millisecond
-	longestSessionPause  = 10 * time.Second
-)
-
-func newSessionBackoff() *sessionBackoff {
-	return &sessionBackoff{pauses: newPauses(shortestSessionPause, longestSessionPause)}
-}
-
-// after returns the pause after a session that has lived for the given time, which is 0
-// if the session was never connected. There is no pause after the first loss, because
-// callers are already waiting.
-func (b *sessionBackoff) after(lived time.Duration) time.Duration {
-	if lived >= settledSession {
-		b.pauses.Reset()
-		b.losses = 0
-		return 0
-	}
-	b.losses++
-	switch {
-	case lived == 0: // a server that rejects new sessions
-		return max(b.pauses.NextBackOff(), longestRoundPause)
-	case b.losses == 1:
-		return 0
-	default:
-		return b.pauses.NextBackOff()
-	}
+	c.publishLocked(c.machine.Expired())
 }
 
 // superviseDeadline ends the session when its time is up, and returns when the session
@@ -243,7 +224,7 @@ func (s *Session) neverConnected() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.established.IsZero() && !s.isOverLocked() {
-		c.publishLocked(c.machine.Apply(connstate.Expired()))
+		c.publishLocked(c.machine.Expired())
 	}
 }
 
@@ -256,99 +237,15 @@ func (s *Session) IsInTime() bool {
 	return established && left > 0 && s.ctx.Err() == nil
 }
 
-// afterFuncs are functions to call when a context of a session has ended. takeBack removes one
-// function, and the end of the context removes all. Protected by client.mu.
-type afterFuncs map[*afterFunc]struct{}
-
-type afterFunc struct{ call func() }
-
-// run calls the functions. It yields first, because the scheduler prefers new goroutines, and
-// the goroutines that wait for the end of the context should run before the functions.
-func (fs afterFuncs) run() {
-	runtime.Gosched()
-	for f := range fs {
-		f.call()
-	}
-}
-
-// AfterTrust calls f when trusted, a context that Trusted has returned, and all contexts derived
-// from it have ended. AfterTrust is for work that can wait: when a session is lost, thousands of
-// holders may have to stop first.
-//
-// f must not block. The client calls f in a goroutine that Client.Close waits for, or AfterTrust
-// calls f itself if trusted has already ended. stop prevents the call, and reports whether it
-// did.
-func (s *Session) AfterTrust(trusted context.Context, f func()) (stop func() bool) {
-	c := s.client
-	c.mu.Lock()
-	if trusted.Err() != nil {
-		c.mu.Unlock()
-		f()
-		return func() bool { return false }
-	}
-	defer c.mu.Unlock()
-	on := &s.afterInterruption
-	if trusted == s.ctx {
-		on = &s.afterEnd
-	}
-	if *on == nil {
-		*on = afterFuncs{}
-	}
-	added := &afterFunc{f}
-	(*on)[added] = struct{}{}
-	return func() bool { return s.takeBack(on, added) }
-}
-
-func (s *Session) takeBack(on *afterFuncs, f *afterFunc) bool {
-	s.client.mu.Lock()
-	defer s.client.mu.Unlock()
-	_, there := (*on)[f]
-	delete(*on, f)
-	return there
-}
-
-// runAfterFuncsLocked calls the functions of contexts that have ended. client.mu is held, and was
-// held when the contexts ended. So no function can be added after this call.
-func (s *Session) runAfterFuncsLocked() {
-	var due []afterFuncs
-	if s.ctx.Err() != nil && len(s.afterEnd) > 0 {
-		due = append(due, s.afterEnd)
-		s.afterEnd = nil
-	}
-	if s.uninterrupted.Err() != nil && len(s.afterInterruption) > 0 {
-		due = append(due, s.afterInterruption)
-		s.afterInterruption = nil
-	}
-	for _, fs := range due {
-		s.afterFuncs.Add(1)
-		s.client.goroutines.Go(func() {
-			defer s.afterFuncs.Done()
-			fs.run()
-		})
-	}
-}
-
 // publishLocked appends to the transitions. c.mu is held.
 func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
 		change := c.changeLocked(s)
 		c.last = c.last.Append(change)
-		c.emitStateLocked(change)
-	}
-}
-
-// emitStateLocked makes the emitter log a transition and call the hooks.
-func (c *core) emitStateLocked(change clienttrace.StateChange) {
-	those := hookStateChanged.Of(c.root)
-	if len(those) == 0 && !c.hasLog() {
-		return
-	}
-	c.emitter.post(func() {
-		c.cfg.logState(change)
-		for _, h := range those {
-			h.StateChanged(change)
+		for _, h := range hookStateChanged.Of(c.root) {
+			c.emitter.post(func() { h.StateChanged(change) })
 		}
-	})
+	}
 }
 
 func (c *core) changeLocked(s state.State) clienttrace.StateChange {
@@ -363,4 +260,137 @@ func (c *core) changeLocked(s state.State) clienttrace.StateChange {
 		change.Cause = context.Cause(c.session.ctx)
 	}
 	return change
+}
+
+const (
+	// closeTimeout is how long Close tries to end the session on the server.
+	closeTimeout = time.Second
+
+	// closeRequestTimeout is the longest time that one server may take to answer. The
+	// connection may already be dead.
+	closeRequestTimeout = closeTimeout / 2
+
+	// minEndTimeout is the shortest time that one server has to end a session before
+	// the next one is asked.
+	minEndTimeout = 200 * time.Millisecond
+)
+
+// close returns when no part of the session is left in this process. If the client
+// gives up the session by itself, close ends the session at a server, if one can be
+// reached. A lost session is left to the servers: its holders have only just been asked
+// to stop, and have the rest of the timeout for that.
+func (s *Session) close() {
+	if s.closing.Swap(true) { // no sync.Once, which would hold a mutex across I/O
+		<-s.gone
+		return
+	}
+	<-s.ready
+	s.watches.End()
+	if !reason.Is(context.Cause(s.ctx), ErrSessionLost) {
+		s.endOnServer()
+	}
+	s.link.Close()
+	<-s.lastConn
+	s.conn.Close()
+	for range s.drain { // the library closes the channel at its very end
+	}
+	close(s.gone)
+}
+
+// endOnServer ends the session at a server: on the present connection or, if there is
+// none or it is silent, on a separate connection. Otherwise the session would keep its
+// nodes, and so block locks, for the whole timeout, for example in a rolling restart,
+// when clients are closed while they have no connection.
+//
+// If some nodes must stay, endOnServer deletes the other nodes and leaves the session
+// to the server. A holder whose work was just ended by an interruption may be calling
+// KeepUntil at this moment.
+func (s *Session) endOnServer() {
+	s.afterFuncs.Wait()
+	kept := s.kept.now()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if len(kept) == 0 && s.requestEnd() {
+		s.ended.Store(true)
+		return
+	}
+	s.link.Close() // a handshake under way would resume the session meanwhile
+	if who := s.link.Identity(); who.ID != 0 {
+		s.endSomewhere(ctx, who, kept)
+	}
+}
+
+// requestEnd asks for the end of the session on the present connection, and reports
+// whether the server has confirmed the end.
+func (s *Session) requestEnd() bool {
+	call := s.link.CloseSession()
+	if call == nil {
+		return false
+	}
+	silence := time.NewTimer(closeRequestTimeout)
+	defer silence.Stop()
+	select {
+	case <-call.Done():
+		code, _, _, err := call.Answer()
+		return err == nil && code == proto.CodeOK
+	case <-silence.C:
+		return false
+	}
+}
+
+// endSomewhere asks one server after the other to end the session, until one succeeds
+// or ctx ends. If some nodes are kept, endSomewhere deletes all others instead, and the
+// session stays.
+func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept map[string]bool) {
+	for ctx.Err() == nil {
+		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
+			deadline, _ := ctx.Deadline()
+			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
+			e := transport.EndSessionOptions{
+				Identity: who, Credentials: s.client.credentials(),
+				IOTimeout: share, Stay: len(kept) > 0, Keep: kept,
+			}
+			if s.client.endAt(ctx, s.hosts.take(), s.client.cfg.sasl, e) == nil {
+				s.ended.Store(!e.Stay)
+				return
+			}
+		}
+		select { // the servers may be about to start
+		case <-time.After(shortestRoundPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// endAt ends a session at one server. Unless m is nil, m authenticates the client.
+func (c *Client) endAt(ctx context.Context, address string, m sasl.Mechanism, e transport.EndSessionOptions) error {
+	dialing, cancel := context.WithTimeout(ctx, e.IOTimeout)
+	defer cancel()
+	nc, err := c.cfg.connect(dialing, "tcp", address)
+	if err != nil {
+		return err
+	}
+	if e.SASL, err = startSASL(dialing, m, nc, address); err != nil {
+		return err
+	}
+	return transport.EndSession(ctx, nc, e)
+}
+
+// endOrphan ends a session that the last attempt to connect has left at its server: the
+// session was granted, but the connection ended before the handshake was over, for
+// example because credentials were refused. endOrphan does not use SASL, which would be
+// refused again; a server that requires authentication of every request keeps the
+// session for its timeout.
+func (s *Session) endOrphan() {
+	who, ok := s.link.OrphanedSession()
+	if !ok {
+		return
+	}
+	timeout := min(s.attemptTimeout(), closeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, timeout)
+	defer cancel()
+	s.client.endAt(ctx, s.address(), nil, transport.EndSessionOptions{Identity: who, IOTimeout: timeout})
+	if s.ctx.Err() == nil { // otherwise close may still have to end the orphan
+		s.link.ForgetSession()
+	}
 }

@@ -185,19 +185,8 @@ func (c *core) lastChange() *broadcast.Node[clienttrace.StateChange] {
 func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 	start := c.lastChange()
 	return func(yield func(state.State) bool) {
-		for change := range c.changes(ctx, start) {
-			if !yield(change.State) {
-				return
-			}
-		}
-	}
-}
-
-// changes returns the transitions after start.
-func (c *core) changes(ctx context.Context, start *broadcast.Node[clienttrace.StateChange]) iter.Seq[clienttrace.StateChange] {
-	return func(yield func(clienttrace.StateChange) bool) {
 		for change := range start.All(ctx.Done(), c.ctx.Done()) {
-			if ctx.Err() != nil || !yield(change) {
+			if ctx.Err() != nil || !yield(change.State) {
 				return
 			}
 		}

@@ -44,9 +44,8 @@ import (
 // If the protected nodes show that a transaction was applied, it counts as done only if
 // its results can be reconstructed:
 //
-//   - The nodes of its SetOps have not been written since.
 //   - All protected nodes exist.
-//   - No other operation is a sequential create.
+//   - No other operation is a sequential create, or writes a node that existed.
 //   - Ephemeral nodes belong to the present session.
 //
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is awaited. If
@@ -248,30 +247,25 @@ func (t *txn) results(s *Session, answer proto.MultiAnswer) ([]TxnResult, error)
 	results := make([]TxnResult, len(t.ops))
 	for i, part := range answer.Parts {
 		results[i] = t.result(i, s, answer.Zxid)
-		results[i].Stat = (*zk.Stat)(part.Stat)
+		results[i].Stat = part.Stat
 		if t.ops[i].kind == txnCreate && !t.ops[i].asSet {
 			results[i].Path, results[i].Stat = t.ops[i].view.local(part.Path), nil
 		}
-		t.noteEphemeral(s, t.ops[i], part.Path)
+		t.noteDeleted(s, t.ops[i])
 	}
 	return results, nil
 }
 
-// noteEphemeral keeps track of the session's ephemeral nodes. The path is the created
-// node's.
-func (t *txn) noteEphemeral(s *Session, op TxnOp, path string) {
-	switch {
-	case op.kind == txnCreate && op.create.mode.ephemeral():
-		s.ephemeralCreated(path)
-	case op.kind == txnDelete:
-		s.nodeGone(op.full())
+// noteDeleted records that an applied operation has deleted its node.
+func (t *txn) noteDeleted(s *Session, op TxnOp) {
+	if op.kind == txnDelete {
+		s.kept.remove(op.full())
 	}
 }
 
 // late gets the answer to a transaction whose caller has given up.
 func (t *txn) late(s *Session) func(proto.MultiAnswer, error) {
-	makesEphemeral := func(op TxnOp) bool { return op.create.mode.ephemeral() }
-	if t.protected == nil && !slices.ContainsFunc(t.ops, makesEphemeral) {
+	if t.protected == nil {
 		return nil
 	}
 	return func(answer proto.MultiAnswer, err error) {

@@ -73,9 +73,6 @@ func (op TxnOp) In(view *Client) TxnOp {
 // full returns the server's name for the path of an operation of a txn.
 func (op *TxnOp) full() string { return op.view.full(op.path) }
 
-// sets reports whether the operation writes an existing node.
-func (op *TxnOp) sets() bool { return op.kind == txnSet || op.asSet }
-
 // name returns the operation's name in results and errors.
 func (op *TxnOp) name() string {
 	if op.asSet {

@@ -59,7 +59,7 @@ func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error
 	case stat == nil: // another client has deleted the node since; check which are left
 		return t.resolve(ctx, s)
 	}
-	t.made, err = t.resultsSince(ctx, s, stat.Czxid, found)
+	t.made, err = t.resultsSince(s, stat.Czxid, found)
 	return t.made, err == nil, err
 }
 
@@ -81,63 +81,37 @@ func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
 	return paths, nil
 }
 
-// writes returns how many operations write a node.
-func (t *txn) writes(path string) int {
-	n := 0
-	for _, op := range t.ops {
-		if op.kind != txnCheck && op.full() == path {
-			n++
-		}
-	}
-	return n
-}
-
 // resultsSince reconstructs the results of an applied transaction from its zxid and the
 // paths of its protected nodes.
-func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []string) ([]TxnResult, error) {
+func (t *txn) resultsSince(s *Session, zxid int64, found []string) ([]TxnResult, error) {
 	results := make([]TxnResult, len(t.ops))
 	for i, op := range t.ops {
 		results[i] = t.result(i, s, zxid)
-		path := op.full()
 		if op.create.protected {
-			path = found[i]
-			results[i].Path = op.view.local(path)
+			results[i].Path = op.view.local(found[i])
 		}
-		if op.sets() {
-			stat, err := send(ctx, s, proto.Exists(op.full(), false), nil)
-			if err != nil {
-				return nil, err
-			}
-			results[i].Stat = (*zk.Stat)(stat)
+		if why := t.resultLost(op, found[i], s); why != nil {
+			return nil, unknownOutcome(fmt.Errorf("applied as transaction %#x, but %s %w", zxid, op.path, why))
 		}
-		if reason := t.resultLost(op, path, results[i].Stat, s, zxid); reason != "" {
-			err := fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason)
-			if path == "" {
-				err = fmt.Errorf("%w: %w", err, zk.ErrNoNode)
-			}
-			return nil, unknownOutcome(err)
-		}
-		t.noteEphemeral(s, op, path)
+		t.noteDeleted(s, op)
 	}
 	return results, nil
 }
 
-// resultLost returns the reason why the result of an applied operation can no longer be
-// reconstructed. The path is where its node was found.
-func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid int64) string {
+// resultLost returns the reason why the result of an applied operation cannot be
+// reconstructed, or nil. The path is where its protected node was found.
+func (t *txn) resultLost(op TxnOp, path string, s *Session) error {
 	switch {
 	case op.create.protected && path == "":
-		return "is gone"
-	case op.kind == txnCreate && op.create.mode.sequential() && !op.create.protected:
-		return "has got a number that is not known"
-	case op.kind == txnCreate && op.create.mode.ephemeral() && t.write.doubt != s:
-		return "may end with a session that was lost"
-	case op.sets() && t.writes(path) > 1:
-		return "was written several times"
-	case op.sets() && (stat == nil || stat.Mzxid != zxid):
-		return "has changed since"
+		return fmt.Errorf("is gone: %w", zk.ErrNoNode)
+	case op.create.mode.sequential() && !op.create.protected:
+		return errors.New("has got a number that is not known")
+	case op.create.mode.ephemeral() && t.write.doubt != s:
+		return errors.New("may end with a session that was lost")
+	case op.kind == txnSet || op.asSet:
+		return errors.New("has got a Stat that is not known")
 	}
-	return ""
+	return nil
 }
 
 // abandon records that the caller gives up before the answer names the protected nodes.

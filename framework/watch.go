@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // Watch waits for the next change of a node. It ends once: with an event, with the session,
@@ -114,14 +115,14 @@ func (w *Watch) Stop() {
 // ends.
 func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, *Watch, error) {
 	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, proto.GetData)
-	return r.Data, (*zk.Stat)(r.Stat), w, err
+	return r.Data, r.Stat, w, err
 }
 
 // ExistsW is Exists with a watch for the node's creation, the next change of
 // its data, or its deletion. The watch is stopped when ctx ends.
 func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Watch, error) {
 	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, proto.Exists)
-	return stat != nil, (*zk.Stat)(stat), w, err
+	return stat != nil, stat, w, err
 }
 
 // ChildrenW is Children with a watch for the next creation or deletion of a
@@ -129,7 +130,7 @@ func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Wat
 // watch is stopped when ctx ends.
 func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, *Watch, error) {
 	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, proto.Children)
-	return r.Names, (*zk.Stat)(r.Stat), w, err
+	return r.Names, r.Stat, w, err
 }
 
 // watchedRead reads a value and sets a watch no later than the read.
@@ -169,7 +170,7 @@ func watchedRead[T any](
 func readAndWatch[T any](
 	ctx context.Context, s *Session, key transport.Watch, read func(path string, watch bool) proto.Request[T],
 ) (v T, w *watches.Watch, err error) {
-	r, err := s.beginRead(ctx, key)
+	r, err := beginRead(ctx, s, key)
 	if err != nil {
 		return v, nil, err
 	}
@@ -179,7 +180,7 @@ func readAndWatch[T any](
 		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
 		r.Answered(err == nil && (code == proto.CodeOK || missing), missing)
 	}
-	if err := s.start(ctx, &p.Call); err != nil {
+	if err := start(ctx, s, &p.Call); err != nil {
 		r.Answered(false, false)
 		return v, nil, err
 	}
@@ -188,4 +189,25 @@ func readAndWatch[T any](
 		return v, nil, err
 	}
 	return v, r.Watch(), nil
+}
+
+// beginRead waits until the read can be sent, if necessary for the next connection, as
+// every operation does.
+func beginRead(ctx context.Context, s *Session, key transport.Watch) (*watches.Read, error) {
+	for ctx.Err() == nil {
+		connection := s.Trusted(state.StandardPolicy)
+		r, later, err := s.watches.BeginRead(key)
+		if later == nil {
+			return r, err
+		}
+		select {
+		case <-later:
+		case <-ctx.Done():
+		case <-connection.Done(): // also if the session has ended
+			if err := s.goOn(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, notSent(ctx)
 }

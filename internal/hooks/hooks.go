@@ -3,6 +3,8 @@
 package hooks
 
 import (
+	"context"
+	"log/slog"
 	"reflect"
 	"slices"
 	"sync"
@@ -42,9 +44,6 @@ type List struct {
 // NewList returns a list of these hooks.
 func NewList(all []any) *List { return &List{all: all} }
 
-// Len returns how many hooks there are.
-func (l *List) Len() int { return len(l.all) }
-
 // Of returns the hooks that receive this kind of event, in their order.
 func (Kind[T]) Of(l *List) []T {
 	if len(l.all) == 0 {
@@ -63,3 +62,14 @@ func (Kind[T]) Of(l *List) []T {
 	l.byKind.Store(kind, found)
 	return found
 }
+
+// Line is an event that only the log receives.
+type Line struct {
+	Context context.Context // a handler may take the trace from it
+	Level   slog.Level
+	Text    string
+	Attrs   []slog.Attr
+}
+
+// HookLine is called for every Line. A program cannot implement it.
+type HookLine interface{ Line(Line) }

@@ -26,7 +26,6 @@ func (b both) Ended(string) {}
 func TestEachHookIsAskedByItself(t *testing.T) {
 	var names []string
 	l := hooks.NewList([]any{beginner{&names}, both{beginner{&names}}, "has no method"})
-	require.Equal(t, 3, l.Len())
 	for range 2 { // found, and found again
 		require.Len(t, begun.Of(l), 2)
 		require.Len(t, ended.Of(l), 1)

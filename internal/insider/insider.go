@@ -64,10 +64,9 @@ type Client interface {
 	// the servers, which end the session after the session timeout, whether that is
 	// before or after the given time. The timeout counts from Close or, if Close
 	// reaches no server in time, from the last request that a server has received. In
-	// that case the other nodes stay equally long. Close has one more second for each
-	// thousand of the other nodes, up to the session timeout; nodes that are not
-	// deleted by then stay, too. A server that answers within 30 ms needs half a second
-	// for a thousand nodes.
+	// that case the other nodes stay equally long. Close deletes nodes for a second at
+	// most; nodes that are not deleted by then stay, too. A server that answers within
+	// 30 ms needs half a second for a thousand nodes.
 	KeepUntil(session int64, path string, until time.Time) (takeBack func())
 
 	// MultiRead reads the data of several nodes with one request, and returns a

@@ -10,11 +10,9 @@ import (
 // before they see the new one.
 func ExampleMachine() {
 	var m connstate.Machine
-	for _, in := range []connstate.Input{
-		connstate.Established(0x1001), connstate.Disconnected(), connstate.Established(0x1002),
-	} {
-		fmt.Println(m.Apply(in))
-	}
+	fmt.Println(m.Established(0x1001))
+	fmt.Println(m.Disconnected())
+	fmt.Println(m.Established(0x1002))
 	// Output:
 	// [Connected]
 	// [Suspended]

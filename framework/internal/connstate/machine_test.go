@@ -8,79 +8,88 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
+// input is one call of a Machine.
+type input struct {
+	name  string
+	apply func(m *Machine) []state.State
+}
+
+var (
+	disconnected = input{"disconnected", (*Machine).Disconnected}
+	expired      = input{"expired", (*Machine).Expired}
+	established1 = input{"established1", func(m *Machine) []state.State { return m.Established(1) }}
+	established2 = input{"established2", func(m *Machine) []state.State { return m.Established(2) }}
+)
+
 // in names situations by the inputs that lead a new machine there. The
 // transitions on the way are not checked.
-var in = map[string][]Input{
+var in = map[string][]input{
 	"Initial":                    {},
-	"Suspended, never connected": {Disconnected()},
-	"Lost, never connected":      {Disconnected(), Expired()},
-	"Connected":                  {Established(1)},
-	"Suspended":                  {Established(1), Disconnected()},
-	"Reconnected":                {Established(1), Disconnected(), Established(1)},
-	"Lost":                       {Established(1), Expired()},
-	"Lost after Suspended":       {Established(1), Disconnected(), Expired()},
+	"Suspended, never connected": {disconnected},
+	"Lost, never connected":      {disconnected, expired},
+	"Connected":                  {established1},
+	"Suspended":                  {established1, disconnected},
+	"Reconnected":                {established1, disconnected, established1},
+	"Lost":                       {established1, expired},
+	"Lost after Suspended":       {established1, disconnected, expired},
 }
 
 // Promise: Every transition of the connection state is reported, in order.
 func TestEveryTransition(t *testing.T) {
 	for _, tc := range []struct {
 		from string
-		in   Input
+		in   input
 		want []state.State
 	}{
-		{"Initial", Disconnected(), []state.State{state.Suspended}},
-		{"Initial", Expired(), []state.State{state.Lost}},
-		{"Initial", Established(1), []state.State{state.Connected}},
+		{"Initial", disconnected, []state.State{state.Suspended}},
+		{"Initial", expired, []state.State{state.Lost}},
+		{"Initial", established1, []state.State{state.Connected}},
 
-		{"Suspended, never connected", Disconnected(), nil},
-		{"Suspended, never connected", Expired(), []state.State{state.Lost}},
-		{"Suspended, never connected", Established(1), []state.State{state.Connected}},
+		{"Suspended, never connected", disconnected, nil},
+		{"Suspended, never connected", expired, []state.State{state.Lost}},
+		{"Suspended, never connected", established1, []state.State{state.Connected}},
 
-		{"Lost, never connected", Disconnected(), nil},
-		{"Lost, never connected", Expired(), nil},
-		{"Lost, never connected", Established(1), []state.State{state.Connected}},
+		{"Lost, never connected", disconnected, nil},
+		{"Lost, never connected", expired, nil},
+		{"Lost, never connected", established1, []state.State{state.Connected}},
 
-		{"Connected", Disconnected(), []state.State{state.Suspended}},
-		{"Connected", Expired(), []state.State{state.Lost}},
-		{"Connected", Established(1), nil},
-		{"Connected", Established(2), []state.State{state.Lost, state.Reconnected}},
+		{"Connected", disconnected, []state.State{state.Suspended}},
+		{"Connected", expired, []state.State{state.Lost}},
+		{"Connected", established1, nil},
+		{"Connected", established2, []state.State{state.Lost, state.Reconnected}},
 
-		{"Suspended", Disconnected(), nil},
-		{"Suspended", Expired(), []state.State{state.Lost}},
-		{"Suspended", Established(1), []state.State{state.Reconnected}},
-		{"Suspended", Established(2), []state.State{state.Lost, state.Reconnected}},
+		{"Suspended", disconnected, nil},
+		{"Suspended", expired, []state.State{state.Lost}},
+		{"Suspended", established1, []state.State{state.Reconnected}},
+		{"Suspended", established2, []state.State{state.Lost, state.Reconnected}},
 
-		{"Reconnected", Disconnected(), []state.State{state.Suspended}},
-		{"Reconnected", Expired(), []state.State{state.Lost}},
-		{"Reconnected", Established(1), nil},
-		{"Reconnected", Established(2), []state.State{state.Lost, state.Reconnected}},
+		{"Reconnected", disconnected, []state.State{state.Suspended}},
+		{"Reconnected", expired, []state.State{state.Lost}},
+		{"Reconnected", established1, nil},
+		{"Reconnected", established2, []state.State{state.Lost, state.Reconnected}},
 
-		{"Lost", Disconnected(), nil},
-		{"Lost", Expired(), nil},
-		{"Lost", Established(2), []state.State{state.Reconnected}},
+		{"Lost", disconnected, nil},
+		{"Lost", expired, nil},
+		{"Lost", established2, []state.State{state.Reconnected}},
 
-		{"Lost after Suspended", Disconnected(), nil},
-		{"Lost after Suspended", Expired(), nil},
-		{"Lost after Suspended", Established(2), []state.State{state.Reconnected}},
+		{"Lost after Suspended", disconnected, nil},
+		{"Lost after Suspended", expired, nil},
+		{"Lost after Suspended", established2, []state.State{state.Reconnected}},
 	} {
-		t.Run(tc.from+"/"+tc.in.name(), func(t *testing.T) {
+		t.Run(tc.from+"/"+tc.in.name, func(t *testing.T) {
 			var m Machine
 			for _, i := range in[tc.from] {
-				m.Apply(i)
+				i.apply(&m)
 			}
-			before := m.Current()
+			before := m.cur
 
-			require.Equal(t, tc.want, m.Apply(tc.in))
+			require.Equal(t, tc.want, tc.in.apply(&m))
 
 			after := before
 			if len(tc.want) > 0 {
 				after = tc.want[len(tc.want)-1]
 			}
-			require.Equal(t, after, m.Current())
+			require.Equal(t, after, m.cur)
 		})
 	}
-}
-
-func (i Input) name() string {
-	return [...]string{"disconnected", "expired", "established"}[i.kind] + string(rune('0'+i.session))
 }

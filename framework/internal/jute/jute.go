@@ -21,9 +21,6 @@ func (r *Reader) Bad() bool { return r.bad }
 // Rest returns the unread bytes.
 func (r *Reader) Rest() []byte { return r.rest }
 
-// Skip skips n bytes.
-func (r *Reader) Skip(n int) { r.take(n) }
-
 func (r *Reader) take(n int) []byte {
 	if n < 0 || n > len(r.rest) {
 		r.bad, r.rest = true, nil

@@ -33,11 +33,11 @@ func TestWhatIsWrittenReadsTheSame(t *testing.T) {
 
 func TestImpossibleLengthsAreBad(t *testing.T) {
 	for name, read := range map[string]func(*Reader){
-		"int beyond the end":     func(r *Reader) { r.Skip(2); r.Int32() },
+		"int beyond the end":     func(r *Reader) { r.take(2); r.Int32() },
 		"long beyond the end":    func(r *Reader) { r.Int64() },
-		"bool beyond the end":    func(r *Reader) { r.Skip(4); r.Bool() },
+		"bool beyond the end":    func(r *Reader) { r.take(4); r.Bool() },
 		"buffer beyond the end":  func(r *Reader) { r.Buffer() },
-		"negative skip":          func(r *Reader) { r.Skip(-1) },
+		"negative skip":          func(r *Reader) { r.take(-1) },
 		"more elements than fit": func(r *Reader) { r.Count(4) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,8 +3,9 @@
 // of operations and errors. Package jute has the primitives that they consist
 // of.
 //
-// The package is pure: it uses no client, no connection, no clock and no go-zookeeper,
-// which encodes only the handshake, the pings and the end of a session.
+// The package is pure: it uses no client, no connection and no clock. Of go-zookeeper,
+// which encodes only the handshake, the pings and the end of a session, it has the types
+// that users of the client get.
 //
 // # Decoding
 //

@@ -95,8 +95,11 @@ func FuzzRequestsAndAnswers(f *testing.F) {
 	f.Add("/a", []byte("data"), int32(3), int64(1<<40), true)
 	f.Add("", []byte(nil), int32(-1), int64(-1), false)
 	f.Fuzz(func(t *testing.T, text string, data []byte, n int32, long int64, flag bool) {
-		stat := &Stat{long, long + 1, long + 2, long + 3, n, n + 1, n + 2, long + 4, n + 3, n + 4, long + 5}
-		acl := []ACL{{n, "world", "anyone"}, {n + 1, text, text}}
+		stat := &Stat{
+			Czxid: long, Mzxid: long + 1, Ctime: long + 2, Mtime: long + 3, Version: n, Cversion: n + 1, Aversion: n + 2,
+			EphemeralOwner: long + 4, DataLength: n + 3, NumChildren: n + 4, Pzxid: long + 5,
+		}
+		acl := []ACL{{Perms: n, Scheme: "world", ID: "anyone"}, {Perms: n + 1, Scheme: text, ID: text}}
 
 		requireBody(t, GetData(text, flag).Append, OpGetData, GetData(text, flag).Op, text, flag)
 		requireBody(t, Exists(text, flag).Append, OpExists, Exists(text, flag).Op, text, flag)
@@ -133,7 +136,7 @@ func FuzzRequestsAndAnswers(f *testing.F) {
 }
 
 func TestMulti(t *testing.T) {
-	acl, stat := []ACL{{31, "world", "anyone"}}, &Stat{Czxid: 7, Version: 2}
+	acl, stat := []ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}, &Stat{Czxid: 7, Version: 2}
 	q := Multi(
 		Create(NewNode{"/a", []byte("x"), acl, ModePersistent, 0}).Part(),
 		SetData("/b", []byte("y"), 1).Part(), Delete("/c", 2).Part(), Check("/d", 3).Part(),

@@ -44,6 +44,15 @@ func Multi(parts ...Part) Request[MultiAnswer] {
 	}}
 }
 
+// CheckOfRoot is a transaction that changes nothing: a check that there is a node "/",
+// whatever its version is. CheckOfRoot needs no rights: if the client may not read "/", the
+// check fails, but is proposed like any other transaction (PrepRequestProcessor).
+var CheckOfRoot = Multi(Check("/", AnyVersion).Part())
+
+// IsCommitted reports whether a majority has committed a CheckOfRoot. A check in a session
+// that is over or has moved to another server proves nothing.
+func (a MultiAnswer) IsCommitted() bool { return a.Failed < 0 || a.Code == CodeNoAuth }
+
 func appendMultiHeader(b []byte, op int32, done bool) []byte {
 	const noError = -1
 	return jute.AppendInt32(jute.AppendBool(jute.AppendInt32(b, op), done), noError)

@@ -1,31 +1,16 @@
 package proto
 
-import "github.com/gocurator/curator/framework/internal/jute"
+import (
+	"github.com/go-zookeeper/zk"
 
-// Stat is a server's information about a node other than its data. Times are
-// milliseconds since 1970. The fields are the same as in go-zookeeper's Stat, so each
-// converts to the other.
-type Stat struct {
-	Czxid          int64 // the transaction that created the node
-	Mzxid          int64 // the transaction that last wrote its data
-	Ctime          int64
-	Mtime          int64
-	Version        int32 // of the data
-	Cversion       int32 // of the list of children
-	Aversion       int32 // of the access control list
-	EphemeralOwner int64 // the session of an ephemeral node, else 0
-	DataLength     int32
-	NumChildren    int32
-	Pzxid          int64 // the transaction that last changed the children
-}
+	"github.com/gocurator/curator/framework/internal/jute"
+)
 
-// ACL is an entry of an access control list. The fields are the same as in
-// go-zookeeper's ACL, so each converts to the other.
-type ACL struct {
-	Perms  int32
-	Scheme string
-	ID     string
-}
+// Stat is go-zookeeper's Stat, which users of the client get.
+type Stat = zk.Stat
+
+// ACL is go-zookeeper's ACL, which users of the client get and set.
+type ACL = zk.ACL
 
 func readStat(r *jute.Reader) *Stat {
 	return &Stat{

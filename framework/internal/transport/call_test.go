@@ -191,7 +191,7 @@ func TestTheFirstOfSeveralIsSentAlone(t *testing.T) {
 func TestServerIsToldTheNewestZxid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		watches := []SetWatch{{Watch: Watch{"/a", Data}}}
-		l := NewLink(Config{Watches: func(set func([]SetWatch)) { set(watches) }})
+		l := NewLink(Config{Watches: func(set func([]SetWatch, []*PersistentWatch)) { set(watches, nil) }})
 		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
 		p.read() // of the watches

@@ -291,17 +291,22 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// end closes the connection because of an error, unless this client has closed it. A
-// read and a write may fail at the same moment, and both fail when this client closes
-// the connection, so only the first end counts. The requests in flight may be the
+// end closes the connection because of an error, or because this client closes it if err
+// is nil. A read and a write may fail at the same moment, and both fail when this client
+// closes the connection, so only the first end counts. The requests in flight may be the
 // reason for the end, except if the peer was silent.
 func (c *Conn) end(err error) {
-	if c.beginEnd() {
-		c.link.mu.Lock()
-		c.hungUp = c.established && !c.link.closed && !os.IsTimeout(err)
-		c.link.mu.Unlock()
-		c.finishEnd()
-		return
+	c.link.mu.Lock()
+	first := !c.ending
+	if first {
+		c.ending, c.hungUp = true, err != nil && c.established && !c.link.closed && !os.IsTimeout(err)
+	}
+	c.link.mu.Unlock()
+	if first {
+		close(c.done)
+		c.Conn.Close()
+		c.failCalls()
+		close(c.ended)
 	}
 	<-c.ended
 }
@@ -309,27 +314,8 @@ func (c *Conn) end(err error) {
 // Close ends the connection. It does not wait for the connection's goroutines,
 // because they call it; Link.Close does.
 func (c *Conn) Close() error {
-	if c.beginEnd() {
-		c.finishEnd()
-	}
-	<-c.ended
+	c.end(nil)
 	return nil
-}
-
-// beginEnd marks the connection as ending, and returns false if it was already ending.
-func (c *Conn) beginEnd() bool {
-	c.link.mu.Lock()
-	defer c.link.mu.Unlock()
-	first := !c.ending
-	c.ending = true
-	return first
-}
-
-func (c *Conn) finishEnd() {
-	close(c.done)
-	c.Conn.Close()
-	c.failCalls()
-	close(c.ended)
 }
 
 // skipAnswer keeps only the header of an answer that is too long for memory. Ending the

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-func everywhere(b []byte) []byte { return jute.AppendString(b, "/") }
+// everywhere appends the path "/", such as for a sync.
+var everywhere = proto.Sync("/").Append
 
 func noPayload(b []byte) []byte { return b }
 
@@ -86,7 +86,10 @@ type endingConn struct {
 // already over. If the server grants another session instead, that session must be
 // ended, too.
 func (e *endingConn) resume(id Identity) (over bool, err error) {
-	if err := e.write(appendConnectRequest(nil, id)); err != nil {
+	// The request names no zxid, because nothing will be read and a server that lags
+	// behind is good enough.
+	q := proto.ConnectRequest{TimeoutMillis: int32(id.Timeout.Milliseconds()), Session: id.ID, Password: id.Password}
+	if err := e.write(appendFrame(nil, q.Append)); err != nil {
 		return false, err
 	}
 	frame, err := e.read()
@@ -114,7 +117,7 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 		return nil
 	}
 	for _, cred := range o.Credentials {
-		if code, err := e.call(proto.OpAuth, cred.Payload); err != nil || code != 0 {
+		if code, err := e.call(proto.OpAuth, proto.Auth(cred.Scheme, cred.Auth).Append); err != nil || code != 0 {
 			return errors.Join(err, &AuthError{cred.Scheme, code})
 		}
 	}
@@ -122,9 +125,7 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 		var batch []byte
 		first := e.xid
 		for _, path := range paths {
-			batch = e.appendRequest(batch, proto.OpDelete, func(b []byte) []byte {
-				return jute.AppendInt32(jute.AppendString(b, path), proto.AnyVersion)
-			})
+			batch = e.appendRequest(batch, proto.OpDelete, proto.Delete(path, proto.AnyVersion).Append)
 		}
 		if err := e.write(batch); err != nil {
 			return err
@@ -215,16 +216,4 @@ func (e *endingConn) read() ([]byte, error) {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
 	return readGrowing(e.in, nil, n)
-}
-
-// appendConnectRequest appends the frame that resumes a session. It names no zxid,
-// because nothing will be read and a server that lags behind is good enough.
-func appendConnectRequest(b []byte, id Identity) []byte {
-	start := len(b)
-	b = jute.AppendInt32(b, 0) // length
-	b = proto.ConnectRequest{
-		TimeoutMillis: int32(id.Timeout.Milliseconds()), Session: id.ID, Password: id.Password,
-	}.Append(b)
-	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-proto.LengthSize))
-	return b
 }

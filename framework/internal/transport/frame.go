@@ -74,10 +74,13 @@ func parseEvent(r reply) (Event, error) {
 // appendRequest appends a frame with a request of this package. Payload appends the
 // bytes after the request's header.
 func appendRequest(b []byte, h proto.RequestHeader, payload func([]byte) []byte) []byte {
+	return appendFrame(b, func(b []byte) []byte { return payload(h.Append(b)) })
+}
+
+// appendFrame appends a frame with the given message.
+func appendFrame(b []byte, message func([]byte) []byte) []byte {
 	start := len(b)
-	b = append(b, make([]byte, proto.LengthSize)...)
-	b = h.Append(b)
-	b = payload(b)
+	b = message(append(b, make([]byte, proto.LengthSize)...))
 	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-proto.LengthSize))
 	return b
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/sasl"
 )
@@ -195,7 +194,7 @@ func (c *Conn) authenticate() bool {
 		c.handshake.waiting[xid] = scheme
 	}
 	for _, cred := range all {
-		send(c.link.nextOwnXid(), proto.OpAuth, cred.Scheme, cred.Payload)
+		send(c.link.nextOwnXid(), proto.OpAuth, cred.Scheme, proto.Auth(cred.Scheme, cred.Auth).Append)
 	}
 	if c.requestedSession == 0 || c.link.notServed {
 		send(proto.XidPing, proto.OpPing, "", noPayload)
@@ -204,19 +203,13 @@ func (c *Conn) authenticate() bool {
 	return len(c.handshake.waiting) > 0
 }
 
-// Payload appends the body of an auth request.
-func (c Credentials) Payload(b []byte) []byte {
-	b = jute.AppendInt32(b, 0) // the type, which is always this
-	return jute.AppendBuffer(jute.AppendString(b, c.Scheme), c.Auth)
-}
-
 // establish queues the watches and then lets requests pass.
 func (c *Conn) establish() {
 	c.handshake.done = true
-	begin := func(watches []SetWatch) {
+	begin := func(standard []SetWatch, persistent []*PersistentWatch) {
 		c.link.mu.Lock()
 		defer c.link.mu.Unlock()
-		c.restoreLocked(watches)
+		c.restoreLocked(standard, persistent)
 		c.established, c.establishedAt, c.link.established = true, time.Now(), true
 		c.link.notServed = false
 		if c.link.cfg.LeaderConfirmed && !c.link.closed {
@@ -224,7 +217,7 @@ func (c *Conn) establish() {
 		}
 	}
 	if c.link.cfg.Watches == nil {
-		begin(nil)
+		begin(nil, nil)
 	} else {
 		c.link.cfg.Watches(begin)
 	}
@@ -250,16 +243,7 @@ func (c *Conn) setWatchesSize() int {
 // the watches of the next request have not seen yet. If the connection breaks
 // in between, those watches must be set again as of the earlier zxid, so only
 // the last answer's zxid counts.
-func (c *Conn) restoreLocked(watches []SetWatch) {
-	var standard []SetWatch
-	var persistent []*PersistentWatch
-	for _, w := range watches {
-		if w.Persistent != nil {
-			persistent = append(persistent, w.Persistent)
-		} else {
-			standard = append(standard, w)
-		}
-	}
+func (c *Conn) restoreLocked(standard []SetWatch, persistent []*PersistentWatch) {
 	batches := batchesOf(standard, c.setWatchesSize())
 	for i, batch := range batches {
 		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, err error) {

@@ -3,7 +3,6 @@ package transport
 import (
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
@@ -78,11 +77,11 @@ const beatsPerTimeout = 8
 // would then look longer than it was.
 func (h *heartbeat) beat() {
 	begun := time.Now() // no later than the sync is sent
-	_, err := h.roundTrip(proto.OpSync, func(b []byte) []byte { return jute.AppendString(b, "/") })
+	_, err := h.roundTrip(proto.OpSync, everywhere)
 	if err != nil {
 		return
 	}
-	sent, err := h.roundTrip(proto.OpMulti, checkOfRoot.Append)
+	sent, err := h.roundTrip(proto.OpMulti, proto.CheckOfRoot.Append)
 	if err != nil {
 		return
 	}
@@ -136,14 +135,8 @@ func (h *heartbeat) roundTrip(op int32, payload func([]byte) []byte) (sent time.
 	}
 }
 
-// checkOfRoot is a transaction that changes nothing: a check that there is a node "/",
-// whatever its version is.
-var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
-
-// isCommitted reports whether a majority has committed the check of "/", and
-// nothing is wrong with the session. If the client may not read "/", the check
-// fails, but is proposed like any other transaction (PrepRequestProcessor).
+// isCommitted reports whether a majority has committed the check of "/".
 func isCommitted(body []byte) bool {
-	a, ok := checkOfRoot.Read(body, 0)
-	return ok && (a.Failed < 0 || a.Code == proto.CodeNoAuth)
+	a, ok := proto.CheckOfRoot.Read(body, 0)
+	return ok && a.IsCommitted()
 }

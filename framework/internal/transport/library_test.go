@@ -62,14 +62,14 @@ func withLibrary(
 	})
 }
 
-func (o *sessionOwner) restore(set func([]SetWatch)) {
+func (o *sessionOwner) restore(set func([]SetWatch, []*PersistentWatch)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var all []SetWatch
 	for w := range o.set {
 		all = append(all, w)
 	}
-	set(all)
+	set(all, nil)
 }
 
 func (o *sessionOwner) fired(ev Event) {
@@ -105,7 +105,7 @@ func (o *sessionOwner) watch(t *testing.T, path string) {
 	call, _, err := o.link.Send(opExists, payload, func(code int32, err error) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.set[SetWatch{Watch{path, Data}, code != 0, nil}] = err == nil
+		o.set[SetWatch{Watch{path, Data}, code != 0}] = err == nil
 	})
 	require.NoError(t, err)
 	<-call.Done()

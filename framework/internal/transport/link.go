@@ -43,7 +43,7 @@ type Config struct {
 
 	// Watches passes the watches to set again on a new connection to its argument, and
 	// returns when the argument has returned. Meanwhile no watch may be removed.
-	Watches func(set func([]SetWatch))
+	Watches func(set func(standard []SetWatch, persistent []*PersistentWatch))
 
 	// Fired is called for every watch event.
 	Fired func(Event)

@@ -18,19 +18,19 @@ import (
 func TestPersistentWatchesAreSetAgainWithinTheLimit(t *testing.T) {
 	const more = 3 // than may be under way
 	synctest.Test(t, func(t *testing.T) {
-		var all []SetWatch
+		var all []*PersistentWatch
 		set := 0
 		for i := range maxCalls + more {
 			path := fmt.Sprint("/", i)
-			all = append(all, SetWatch{Persistent: &PersistentWatch{Path: path, Then: func(code int32, err error) {
+			all = append(all, &PersistentWatch{Path: path, Then: func(code int32, err error) {
 				require.NoError(t, err)
 				set++
-			}}})
+			}})
 		}
-		l := NewLink(Config{Watches: func(set func([]SetWatch)) { set(all) }})
+		l := NewLink(Config{Watches: func(set func([]SetWatch, []*PersistentWatch)) { set(nil, all) }})
 		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
-		l.RemoveWatches(all[len(all)-1].Persistent.Path)
+		l.RemoveWatches(all[len(all)-1].Path)
 		call, waiter, err := l.Send(proto.OpSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.Nil(t, call)

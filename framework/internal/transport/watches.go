@@ -23,12 +23,10 @@ type Watch struct {
 	Table Table
 }
 
-// SetWatch is a watch to set again: a standard watch, or a persistent watch if
-// Persistent is not nil.
+// SetWatch is a standard watch to set again.
 type SetWatch struct {
 	Watch
-	Missing    bool // the node did not exist when the watch was set
-	Persistent *PersistentWatch
+	Missing bool // the node did not exist when the watch was set
 }
 
 // Event is a watch event. Type and State are the protocol's numbers, which the library

@@ -156,11 +156,11 @@ func (ws *Session) looked(group []*Watch, now int64) {
 // A handshake may finish after its session is over, and even after the next session is
 // connected, if the goroutine that reads the answer gets no processor before. The
 // persistent watches then belong to the next session.
-func (ws *Session) Restore(set func([]transport.SetWatch)) {
+func (ws *Session) Restore(set func([]transport.SetWatch, []*transport.PersistentWatch)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.owner.Context.Err() != nil {
-		set(nil)
+		set(nil, nil)
 		return
 	}
 	var all []transport.SetWatch
@@ -169,7 +169,7 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 		all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 	}
 	slices.SortFunc(all, bySetting)
-	set(append(all, ws.persistent.restoreLocked()...))
+	set(all, ws.persistent.restoreLocked())
 }
 
 // NotSet is called when the server has not set watches again on a new connection,

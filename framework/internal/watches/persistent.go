@@ -167,12 +167,12 @@ func (p *Persistent) forgetLocked(w *persistentWatch) {
 
 // restoreLocked returns the watches to set on a new connection. A watch that waits for a
 // standard watch is set after it. The server must confirm each watch again.
-func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
+func (p *Persistent) restoreLocked() (all []*transport.PersistentWatch) {
 	p.disconnectLocked()
 	for _, path := range slices.Sorted(maps.Keys(p.byPath)) {
 		w := p.byPath[path]
 		if w.waiting = p.session.settingLocked(w.path); !w.waiting {
-			all = append(all, transport.SetWatch{Persistent: p.requestLocked(w)})
+			all = append(all, p.requestLocked(w))
 		}
 	}
 	return all

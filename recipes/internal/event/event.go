@@ -16,6 +16,7 @@ import (
 	"strconv"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
 )
@@ -90,15 +91,21 @@ func (s Source) Emit(k Kind, cause error, attrs ...slog.Attr) {
 }
 
 func (s Source) log(level slog.Level, line string, attrs []slog.Attr) {
-	logger := framework.Extend(s.client).Logger()
-	if line == "" || logger.Handler() == slog.DiscardHandler {
+	if line == "" || !IsLogged(s.client) {
 		return
 	}
 	if s.path != "" {
 		attrs = append([]slog.Attr{s.Path()}, attrs...)
 	}
-	insider.Of(s.client).Emit(func() { logger.LogAttrs(s.Work, level, line, attrs...) })
+	Call(hookLine, func(h hooks.HookLine) {
+		h.Line(hooks.Line{Context: s.Work, Level: level, Text: line, Attrs: attrs})
+	})(s)
 }
+
+var hookLine = framework.NewHookKind[hooks.HookLine]()
+
+// IsLogged reports whether the client has a log.
+func IsLogged(c *framework.Client) bool { return len(hookLine.Of(c)) > 0 }
 
 // Cause returns the attribute of a log line that says why something happened.
 func Cause(err error) slog.Attr { return slog.Any(semconv.Cause, err) }

@@ -38,7 +38,7 @@ const over = math.MinInt32 / 2
 // acquire was not traced, and the client has neither a log nor a hook for the end.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	if acquired == nil {
-		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler && len(hookHoldEnded.Of(of.Client)) == 0 {
+		if !event.IsLogged(of.Client) && len(hookHoldEnded.Of(of.Client)) == 0 {
 			return nil, held
 		}
 		return &Hold{of: of, what: what, ctx: held}, held
