@@ -82,14 +82,15 @@ func (s *Server) number() int {
 	return s.member.id
 }
 
-// memoryAddr returns the address of a server without a port: number 0 is a
-// standalone server, the others are members of an ensemble. It is an IP literal
-// because clients look host names up. No process listens on ports like these: a
-// client that forgets the dialer is refused, and does not come to a real server
-// on the developer's machine.
+// memoryAddr returns the address of a server without a port. Number 0 is a
+// standalone server, and the other numbers are members of an ensemble. The address
+// is an IP literal, because clients look host names up. Its zone appears in the
+// error of any dialer but the server's: dial tcp
+// [::1%needs-zktest.Server.Dialer]:1: connect: connection refused. No process
+// listens on ports like these, so such a dialer reaches no real server.
 func memoryAddr(number int) string {
 	const firstPort = 1
-	return "127.0.0.1:" + strconv.Itoa(firstPort+number)
+	return net.JoinHostPort("::1%needs-zktest.Server.Dialer", strconv.Itoa(firstPort+number))
 }
 
 // inBubble reports whether the caller runs in a bubble of testing/synctest. That
@@ -105,8 +106,8 @@ func inBubble() bool {
 // loopback interface, unless the server was started [WithTCP].
 //
 // In a bubble of testing/synctest there are no ports. Addr then returns a made-up
-// address, such as 127.0.0.1:1, that only [Server.Dialer] and [Server.DialTimeout]
-// understand. Any other dialer is refused.
+// address, [::1%needs-zktest.Server.Dialer]:1, that only [Server.Dialer] and
+// [Server.DialTimeout] understand. The error of any other dialer has this address.
 func (s *Server) Addr() string {
 	s.opening.Lock()
 	defer s.opening.Unlock()

@@ -13,8 +13,8 @@ import (
 //
 // Outside a bubble, any client reaches the server at [Server.Addr]. In a bubble
 // there are no ports: a client has to connect by [Server.Dialer], as clients of
-// package curatortest do, or it is refused: dial tcp 127.0.0.1:1: connect:
-// connection refused. If it tries again without end, the test hangs.
+// package curatortest do. Without that dialer, every attempt to connect fails with
+// an error that names the dialer, and a client that retries for ever hangs the test.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
