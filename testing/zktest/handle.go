@@ -175,7 +175,7 @@ func (x *exchange) runAtLeaderLocked() []byte {
 
 // replyToHistoryLocked returns the answer if the member has applied every transaction
 // that the leader had made when the request arrived. Otherwise it returns nil, and the
-// answer waits. A leader answers the syncs of its own clients without waiting
+// answer waits. A leader answers its clients' syncs without waiting
 // (CommitProcessor.needCommit).
 func (x *exchange) replyToHistoryLocked(out *wire.Encoder, code wire.Code, leader *Server) []byte {
 	if x.req.Op != wire.OpSync || leader != x.srv {
