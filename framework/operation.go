@@ -21,7 +21,7 @@ func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt
 		return &OpError{op, path, err}
 	}
 	if c.hooks.Len() > 0 {
-		return c.told(ctx, op, path, w, try)
+		return c.runWithHooks(ctx, op, path, w, try)
 	}
 	return c.run(ctx, op, path, w, try)
 }
