@@ -15,7 +15,7 @@ type record struct {
 	number    int                   // in the order in which the clients were made
 	begun     int                   // how many acquires have begun
 	locks     map[*lock]struct{}    // removed when the acquire fails or the hold ends
-	followers map[any]func(*source) // of nodes, caches and directories that have not ended; the function adds the state of one
+	followers map[any]func(*source) // by node, cache or directory until its end; the function adds its state
 	events    history
 }
 

@@ -36,7 +36,7 @@ type experiment struct {
 	traffic *traffic
 	all     []*client
 	waiting []*client
-	// Whether all clients have been connected. Before, none has a node.
+	// All clients have been connected. Before that, no client has created a node.
 	connected bool
 	// Sent by clients that acquired the lock or failed; unbuffered.
 	results chan acquireResult

@@ -67,14 +67,14 @@ func (s *service) open(name string, at net.TCPAddr) (err error) {
 	return err
 }
 
-// drainTime is enough for the others to read that an instance drains, and for the
-// calls that they have begun.
+// drainTime is enough for other instances to learn that an instance drains, and for
+// the calls under way.
 const drainTime = time.Second / 2
 
-// leave is the end of an instance that works. First it drains: the others call it
-// no more, and it answers what they have begun. Without that, they would call it
-// until they have heard that its node is gone, and a while longer: a directory
-// takes that for an interruption at first.
+// leave ends a working instance. The instance drains first: it gets no new calls, and
+// answers the calls under way. Without draining, it would get calls until the other
+// instances learn that its node is gone, and a while longer, because a directory
+// first takes the missing node for an interruption.
 func (s *service) leave(ctx context.Context) {
 	if err := s.self.Drain(ctx); err == nil { // in an outage, no caller would learn of it
 		select {

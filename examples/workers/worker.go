@@ -116,5 +116,5 @@ func (w *worker) do(ctx context.Context, order string) error {
 	if err != nil {
 		return err
 	}
-	return w.pool.WaitFor(ctx, w.client.LastZxid()) // it does not have the order then
+	return w.pool.WaitFor(ctx, w.client.LastZxid()) // by then, the cache no longer has the order
 }
