@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -10,14 +11,16 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// A connection that the server has ended carries nothing out any more.
+// A connection that the server has ended carries nothing out any more. These tests send both
+// requests in one write, because the server may end the connection before a second write.
 
 func TestRequestsBehindALostOneAreLost(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
 		srv.Inject(Rule{Op: OpCreate, Path: "/a", Do: DropRequest()})
-		c.send(wire.OpCreate, "/a", []byte("x"), datatree.OpenACL, 0)
-		c.send(wire.OpCreate, "/b", []byte("x"), datatree.OpenACL, 0)
+		c.write(slices.Concat(
+			requestFrame(1, wire.OpCreate, "/a", []byte("x"), datatree.OpenACL, 0),
+			requestFrame(2, wire.OpCreate, "/b", []byte("x"), datatree.OpenACL, 0)))
 		synctest.Wait()
 		require.Empty(t, srv.Tree())
 	})
@@ -26,8 +29,9 @@ func TestRequestsBehindALostOneAreLost(t *testing.T) {
 func TestClosedSessionsCreateNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		c.send(wire.OpCloseSession)
-		c.send(wire.OpCreate, "/e", []byte("x"), datatree.OpenACL, int(wire.FlagEphemeral))
+		c.write(slices.Concat(
+			requestFrame(1, wire.OpCloseSession),
+			requestFrame(2, wire.OpCreate, "/e", []byte("x"), datatree.OpenACL, int(wire.FlagEphemeral))))
 		synctest.Wait()
 		require.Empty(t, srv.Sessions())
 		require.Empty(t, srv.Tree(), "an ephemeral node without a session")
