@@ -38,8 +38,8 @@ func newEnvironment(cfg config) (environment, error) {
 	}, nil
 }
 
-// hint says why a client has probably no session, after so many others that have
-// one. A real server ends the connections that are too many without a word.
+// hint returns the probable reason why a client has no session although many clients
+// have one. A real server silently closes connections above its limit.
 func (a environment) hint(others int) string {
 	if a.servers == "" || others == 0 {
 		return ""
@@ -57,8 +57,8 @@ const silence = 300 * time.Millisecond
 // holder, and the server does not know about that in advance.
 const afterWatch = 20 * time.Millisecond
 
-// embedded returns an environment with its own server. That server can tell
-// which clients wait and what it has sent.
+// embedded returns an environment with its own server, which knows the watches of
+// the clients and counts what it sends.
 func embedded() (environment, error) {
 	srv, err := zktest.Run()
 	if err != nil {
@@ -84,8 +84,8 @@ func embedded() (environment, error) {
 	}, nil
 }
 
-// allWait reports whether all clients have a watch at the same time. A client
-// has none if it is about to look again or has not queued yet.
+// allWait reports whether all clients have a watch at the same time. A client has no
+// watch before it has queued, and while it is about to read the queue again.
 func allWait(srv *zktest.Server, waiting []*client) bool {
 	watching := map[int64]bool{}
 	for _, w := range srv.Watches() {

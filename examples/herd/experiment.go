@@ -74,9 +74,9 @@ func measure(ctx context.Context, cfg config, d design, waiters int) (c cost, er
 // sessionTimeout is long because many clients on a small machine are slow.
 const sessionTimeout = 40 * time.Second
 
-// atOnce is how many clients connect at once. ZooKeeper counts the connections of
-// an address a moment after it has accepted them. On a busy machine, it takes in
-// more than maxClientCnxns of a crowd.
+// atOnce is how many clients connect at once. ZooKeeper counts the connections of an
+// address a moment after it has accepted them. If many clients connect at once to a
+// busy machine, it may accept more than maxClientCnxns.
 const atOnce = 4
 
 func (e *experiment) connect(ctx context.Context, d design, n int) error {
@@ -164,8 +164,8 @@ func (e *experiment) waitIdle(ctx context.Context) error {
 	return e.env.waitIdle(ctx, e.traffic, e.waiting)
 }
 
-// cleanUp closes the clients. The last one removes the experiment's nodes, even
-// if ctx has ended. There are none if some client has never been connected.
+// cleanUp closes the clients. The last client deletes the experiment's nodes, even if
+// ctx has ended. There are no nodes if a client has never been connected.
 func (e *experiment) cleanUp(ctx context.Context) error {
 	if !e.connected {
 		for _, c := range e.all {

@@ -1,11 +1,11 @@
 // Registry is a service of four processes that find each other in ZooKeeper, and
-// call each other over HTTP. One drains, one leaves, one is cut off from
-// ZooKeeper, and one is killed with kill -9 meanwhile. No call fails.
+// call each other over HTTP. Meanwhile, one process drains, one leaves, one is cut off
+// from ZooKeeper, and one is killed with kill -9. No call fails.
 //
 //	go run ./examples/registry
 //
 // The part to copy is service.go: a discovery.Registration, a Directory, and a
-// Picker that is told how each call has ended.
+// Picker that learns the result of each call.
 //
 // The exit status is 0 if all went as described, 1 if not or if something
 // failed, and 2 for wrong arguments.
@@ -48,7 +48,7 @@ func runWorker(ctx context.Context, name string, client *framework.Client) error
 	server := http.Server{Handler: s.handler(&link)}
 	go server.Serve(listener)
 	defer within(func(ctx context.Context) { server.Shutdown(ctx) })
-	// It leaves before it stops to answer.
+	// The instance leaves before it stops answering.
 	defer within(s.leave)
 	return s.run(ctx)
 }

@@ -7,9 +7,10 @@ import (
 	"strconv"
 )
 
-// handler serves the calls of the others, and what the story asks for: /report,
-// once the directory is as new as the transaction zxid, /drain, /resume, /cut and
-// /plug. These answer with the last transaction of the instance's client.
+// handler serves the calls of other instances, and the commands of the story. The
+// answer to /report waits until the directory is as new as the transaction zxid. The
+// answers to /drain, /resume, /cut and /plug are the last transaction of the
+// instance's client.
 func (s *service) handler(link *cable) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /work", func(http.ResponseWriter, *http.Request) { s.served.Add(1) })

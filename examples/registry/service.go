@@ -14,34 +14,35 @@ import (
 )
 
 const (
-	base = "/services" // Java Curator's users often have theirs there
+	base = "/services" // a common base path of Java Curator's users
 	shop = "shop"      // the name of the service
 )
 
 // codec is the format of the nodes: Java Curator's.
 var codec = discovery.CuratorCodec()
 
-// service is one of several instances of the shop. Each calls the others.
+// service is one of several instances of the shop. Each instance calls the other
+// instances.
 type service struct {
 	client *framework.Client
 	calls  http.Client
-	served atomic.Int64       // calls that it has answered
-	asks   chan chan<- report // for a report between two calls
+	served atomic.Int64       // the calls that this instance has answered
+	asks   chan chan<- report // requests for a report between two calls
 
 	self   *discovery.Registration
 	all    *discovery.Directory
 	picker *discovery.Picker
-	picked *discovery.Snapshot // what the picker was told last
+	picked *discovery.Snapshot // the picker's last snapshot
 	report report
 }
 
-// report is what an instance tells of itself.
+// report is the state of an instance.
 type report struct {
-	Sees        []string // the others that it knows of
+	Sees        []string // the other instances that it knows
 	Interrupted bool     // Sees may be old
-	Calls       int      // made to others
-	Retried     int      // attempts that went to an instance which did not answer
-	Failed      int      // calls that nobody has answered
+	Calls       int      // calls to other instances
+	Retried     int      // attempts without an answer
+	Failed      int      // calls that no instance has answered
 	Served      int64
 }
 
@@ -52,8 +53,8 @@ func newService(client *framework.Client, transport http.RoundTripper) *service 
 	}
 }
 
-// open registers an instance that listens at an address, and looks for the
-// others. The caller calls close, also after an error.
+// open registers an instance that listens at an address, and begins to follow the
+// other instances. The caller must call close, even after an error.
 func (s *service) open(name string, at net.TCPAddr) (err error) {
 	if s.picker, err = discovery.NewPicker(discovery.RoundRobin()); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (s *service) leave(ctx context.Context) {
 	s.close(ctx)
 }
 
-// close deregisters the instance, without a wait for its callers.
+// close deregisters the instance, and does not wait for its callers.
 func (s *service) close(ctx context.Context) {
 	if s.self != nil {
 		s.self.Shutdown(ctx)
@@ -95,8 +96,8 @@ func (s *service) close(ctx context.Context) {
 	}
 }
 
-// run calls another instance each 10 ms, until ctx ends. It begins when there is
-// one.
+// run calls another instance every 10 ms, until ctx ends. It begins when another
+// instance is registered.
 func (s *service) run(ctx context.Context) error {
 	if err := s.all.WaitInstances(ctx, 2); err != nil {
 		return err
@@ -122,8 +123,8 @@ func (s *service) run(ctx context.Context) error {
 	}
 }
 
-// call calls another instance. If that one does not answer, it calls the next
-// one. A call is safe to repeat, because it changes nothing.
+// call calls another instance. If that instance does not answer, call tries the
+// next instance. A call is safe to repeat, because it changes nothing.
 func (s *service) call(ctx context.Context) error {
 	s.refresh()
 	for attempt := 1; ; attempt++ {
@@ -132,7 +133,7 @@ func (s *service) call(ctx context.Context) error {
 			return err
 		}
 		err = s.ask(ctx, instance)
-		request.Done(err) // the picker leaves an instance out that fails again and again
+		request.Done(err) // the picker leaves out an instance that fails repeatedly
 		if err == nil || attempt == 3 || ctx.Err() != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (s *service) call(ctx context.Context) error {
 	}
 }
 
-// refresh tells the picker of the others, if anything has changed.
+// refresh gives the picker the other instances, if they have changed.
 func (s *service) refresh() {
 	now := s.all.Snapshot()
 	if now == s.picked {

@@ -18,15 +18,15 @@ import (
 
 const (
 	lima, oslo, paris, rome = "lima", "oslo", "paris", "rome"
-	some                    = 20 // calls that each makes between two tables
+	some                    = 20 // the calls that each instance makes between two tables
 )
 
-// story is the parent process. It asks each instance what it sees.
+// story is the parent process, which asks the instances for reports.
 type story struct {
 	demo.Stage
 	processes map[string]*demo.Process
-	names     []string                    // those that live
-	at        map[string]*discovery.Entry // the entries at first, by name
+	names     []string                    // the names of living instances
+	at        map[string]*discovery.Entry // the first entries, by name
 }
 
 func runStory(ctx context.Context, stage demo.Stage) error {
@@ -53,7 +53,7 @@ func runStory(ctx context.Context, stage demo.Stage) error {
 			return err
 		}
 	}
-	now := all.Snapshot().Of(shop) // paris may be in it still: each directory has its own removal grace
+	now := all.Snapshot().Of(shop) // paris may still be in it: each directory has its own removal grace
 	at := slices.IndexFunc(now, func(e *discovery.Entry) bool { return e.ID == oslo })
 	if at < 0 || now[at].Since != s.at[oslo].Since {
 		return fmt.Errorf("the node of %s is another one", oslo)
@@ -68,7 +68,7 @@ func (s *story) begin(ctx context.Context) error {
 	})
 }
 
-// drain lets rome drain: nobody calls it, once the others have read that.
+// drain makes rome drain. Other instances stop calling rome when they learn of that.
 func (s *story) drain(ctx context.Context) error {
 	before, err := s.tell(ctx, rome, "drain")
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *story) drain(ctx context.Context) error {
 	})
 }
 
-// leave asks lima to end. It drains, deregisters, and ends, in this order.
+// leave asks lima to end: lima drains, deregisters, and ends, in this order.
 func (s *story) leave(ctx context.Context) error {
 	before, err := s.reports(ctx, 0)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *story) cutAndKill(ctx context.Context) error {
 	})
 }
 
-// mend ends the cut. When the session of paris has timed out, nobody sees it.
+// mend ends the cut. When the session of paris has timed out, no instance sees paris.
 func (s *story) mend(ctx context.Context) error {
 	before, err := s.tell(ctx, oslo, "plug")
 	if err != nil {
@@ -131,19 +131,20 @@ func (s *story) mend(ctx context.Context) error {
 	})
 }
 
-// haveCalled reports whether each instance has made some calls since.
+// haveCalled reports whether each instance has made enough calls since an earlier
+// report.
 func (s *story) haveCalled(before, now map[string]report) bool {
 	return !slices.ContainsFunc(s.names, func(name string) bool { return now[name].Calls < before[name].Calls+some })
 }
 
-// seeEachOther reports whether each instance knows of the others that live, and of
-// nobody else.
+// seeEachOther reports whether each instance knows exactly the other living
+// instances.
 func (s *story) seeEachOther(now map[string]report) bool {
 	return !slices.ContainsFunc(s.names, func(name string) bool { return len(now[name].Sees) != len(s.names)-1 })
 }
 
-// await asks all instances again and again, until a wish has come true. Then it
-// shows what they have said.
+// await asks all instances for reports until a condition is true, and shows the last
+// reports.
 func (s *story) await(ctx context.Context, title string, wish func(map[string]report) bool) error {
 	for {
 		all, err := s.reports(ctx, 0)
@@ -184,7 +185,7 @@ func (s *story) show(title string, all map[string]report) error {
 	return err
 }
 
-// tell has an instance do something, and returns what all see then.
+// tell sends a command to an instance, and returns the next reports of all instances.
 func (s *story) tell(ctx context.Context, name, what string) (map[string]report, error) {
 	var zxid int64
 	if err := s.ask(ctx, http.MethodPost, name, what, &zxid); err != nil {
@@ -198,7 +199,7 @@ func (s *story) tell(ctx context.Context, name, what string) (map[string]report,
 	return s.reports(ctx, 0)
 }
 
-// reports asks all instances what they see, as of a transaction or later.
+// reports asks all instances for their reports as of a transaction or later.
 func (s *story) reports(ctx context.Context, zxid int64) (map[string]report, error) {
 	all := map[string]report{}
 	for _, name := range s.names {

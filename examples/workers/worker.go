@@ -24,8 +24,8 @@ const (
 	limit = "/limit" // the node with the number of tables
 )
 
-// worker is one of several processes that share the orders in /pool/orders. Those
-// that live are in /pool/workers, each with the order that it has begun last.
+// worker is one of several processes that share the orders in /pool/orders. Each living
+// worker has a node in /pool/workers, with the order that it has begun last.
 type worker struct {
 	name   string
 	client *framework.Client
@@ -36,7 +36,7 @@ type worker struct {
 	tables *locks.InterProcessSemaphore // orders are packed at tables
 }
 
-// run works until ctx ends. A worker that fails ends: others take over.
+// run works until ctx ends. If a worker fails, it ends, and other workers take over.
 func (w *worker) run(ctx context.Context) (err error) {
 	w.tables = locks.NewInterProcessSemaphore(w.client, "/tables", locks.SharedLimit(limit, 2))
 	if w.member, err = nodes.NewGroup(w.client, "/pool/workers").Join(ctx, w.name, []byte(idle)); err != nil {
@@ -50,7 +50,7 @@ func (w *worker) run(ctx context.Context) (err error) {
 	if err := barriers.NewBarrier(w.client, "/start").Wait(ctx); err != nil {
 		return err
 	}
-	// Wait until the cache has all who have joined before the barrier fell.
+	// Wait until the cache has all workers that have joined before the barrier fell.
 	if err := w.pool.WaitFor(ctx, w.client.LastZxid()); err != nil {
 		return err
 	}
@@ -90,9 +90,9 @@ func owner(order string, workers []string) (owner string) {
 	return owner
 }
 
-// do packs an order when there is a table, and replaces it by an invoice. That
-// is one transaction: if two workers take the order for theirs, there is one
-// invoice. If a worker dies before it, another one packs the order again.
+// do packs an order at a free table, and replaces the order by an invoice in one
+// transaction. If two workers pack the same order, there is only one invoice. If a
+// worker dies before the transaction, another worker packs the order again.
 func (w *worker) do(ctx context.Context, order string) error {
 	err := w.tables.Do(ctx, func(ctx context.Context) error {
 		if err := w.member.Update(ctx, []byte(order)); err != nil {
