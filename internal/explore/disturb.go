@@ -59,7 +59,7 @@ func (a *Actor) ReplaceSession() {
 	a.world.inside().ReplaceSession(a.session())
 }
 
-// Meets applies a fault to the actor's next request of a kind, also in the natural course. A
+// Meets makes a fault of the actor's next request of a kind a part of the natural course. A
 // search with few deviations can then begin at a lost reply, for example.
 func (a *Actor) Meets(op zktest.Op, fault zktest.Action) {
 	a.mu.Lock()
