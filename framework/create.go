@@ -97,7 +97,7 @@ type creation struct {
 	write     write[*creation, *Created]
 	sentIn    *Session // the session of the request whose answer is awaited, or nil
 	made      Created  // the node, with the server's path; zero until an attempt has made it
-	abandoned bool     // the caller has given up, and late gets the answer
+	abandoned bool     // the caller has given up, and the method late gets the answer
 }
 
 func (n *creation) createWithParents(ctx context.Context, s *Session) (*Created, error) {

@@ -50,8 +50,8 @@ func hookFault(h clienttrace.Hook) error {
 	return nil
 }
 
-// told is run with calls of the client's hooks.
-func (c *Client) told(ctx context.Context, op, path string, w writing, try attempt) error {
+// runWithHooks is run, with calls of the client's hooks before and after it.
+func (c *Client) runWithHooks(ctx context.Context, op, path string, w writing, try attempt) error {
 	end := clienttrace.OperationEnd{Operation: clienttrace.Operation{Name: op, Path: path, Chroot: c.chroot}, Start: time.Now()}
 	for _, h := range hookStartOperation.Of(c) {
 		ctx = cmp.Or(h.StartOperation(ctx, end.Operation), ctx)

@@ -23,7 +23,7 @@ func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt
 	if len(hookStartOperation.Of(c))+len(hookEndOperation.Of(c)) == 0 {
 		return c.run(ctx, op, path, w, try)
 	}
-	return c.told(ctx, op, path, w, try)
+	return c.runWithHooks(ctx, op, path, w, try)
 }
 
 // read runs an operation of one request that changes nothing, so it can be repeated

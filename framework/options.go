@@ -54,8 +54,8 @@ func WithDialer(dial DialFunc) Option {
 	return func(c *config) { c.dial = dial }
 }
 
-// WithRetry sets how operations are retried that failed for lack of a connection. The
-// default is retry.Exponential(100 ms, 2 s, 5).
+// WithRetry sets the retry policy of operations that have failed for lack of a connection.
+// The default is retry.Exponential(100 ms, 2 s, 5).
 func WithRetry(p retry.Policy) Option {
 	return func(c *config) { c.retry = p }
 }

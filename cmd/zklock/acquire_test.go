@@ -167,11 +167,11 @@ func TestAWaitWithoutAConnectionIsBounded(t *testing.T) {
 		status int
 		says   string
 	}{
-		"-w 300ms --connect-timeout 20":      {notAcquired, "/l: no connection to 127.0.0.1:1 after 300ms: "},
-		"-w 300ms -E 5 --connect-timeout 20": {5, "/l: no connection to 127.0.0.1:1 after 300ms: "},
-		"-w 20 --connect-timeout 300ms":      {noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-		"-n --connect-timeout 300ms":         {noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-		"-w 0 --connect-timeout 300ms":       {noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
+		"-w 300ms --connect-timeout 20":      {notAcquired, "/l: no connection to 127.0.0.1:2181 after 300ms: "},
+		"-w 300ms -E 5 --connect-timeout 20": {5, "/l: no connection to 127.0.0.1:2181 after 300ms: "},
+		"-w 20 --connect-timeout 300ms":      {noServer, "no server of 127.0.0.1:2181 answered within 300ms: "},
+		"-n --connect-timeout 300ms":         {noServer, "no server of 127.0.0.1:2181 answered within 300ms: "},
+		"-w 0 --connect-timeout 300ms":       {noServer, "no server of 127.0.0.1:2181 answered within 300ms: "},
 	} {
 		for _, line := range [][]string{{"run", "/l", "cmd"}, {"wait", "/l"}} {
 			inBubble(t, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestAWaitForAnAnswerIsBounded(t *testing.T) {
 				s.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
 				got := s.zklock(t, with(line, strings.Fields("--session-timeout 1m "+flags)...)...)
 				require.Equal(t, want, got.status, got.err)
-				require.Contains(t, got.err, "/l: no answer from 127.0.0.1:1 after 10s")
+				require.Contains(t, got.err, "/l: no answer from 127.0.0.1:2181 after 10s")
 			})
 		}
 	}
@@ -210,7 +210,7 @@ func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
 			r := s.start(t, line...)
 			require.NoError(t, s.Stop())
 			got := r.finish(notAcquired)
-			require.Contains(t, got.err, "/l: no connection to 127.0.0.1:1")
+			require.Contains(t, got.err, "/l: no connection to 127.0.0.1:2181")
 			require.Contains(t, got.err, "held by ")
 		})
 	}

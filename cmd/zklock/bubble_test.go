@@ -78,14 +78,21 @@ func (s *stand) dialTo(ctx context.Context, network, address string) (net.Conn, 
 	case s.dial != nil:
 		return s.dial(ctx, network, address)
 	}
-	return s.Dialer()(ctx, network, address)
+	return s.dialServer(ctx, network)
+}
+
+// Addr returns the address that zklock gets, for which a certificate can be issued.
+func (s *stand) Addr() string { return "127.0.0.1:2181" }
+
+func (s *stand) dialServer(ctx context.Context, network string) (net.Conn, error) {
+	return s.Dialer()(ctx, network, s.Server.Addr())
 }
 
 // client returns a client of the server, whose session is long.
 func (s *stand) client(t *testing.T, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	opts = append(opts, framework.WithSessionTimeout(time.Hour), framework.WithDialer(s.Dialer()))
-	c, err := framework.Connect(t.Context(), s.Addr(), opts...)
+	c, err := framework.Connect(t.Context(), s.Server.Addr(), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	s.sessions = append(s.sessions, fmt.Sprintf("%#x", c.SessionID()))

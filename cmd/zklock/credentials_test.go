@@ -98,7 +98,7 @@ func (x *secured) serve(t *testing.T, s *stand) {
 		require.NoError(t, err)
 		roots := x509.NewCertPool()
 		roots.AddCert(clients.cert)
-		back, err := s.Dialer()(ctx, network, address)
+		back, err := s.dialServer(ctx, network)
 		if err != nil {
 			return nil, err
 		}

@@ -153,9 +153,9 @@ func (g *guarded) hold(lease *locks.Lease) error {
 	return nil
 }
 
-// untilHoldEnds returns when the lock need not be held any longer, or when the
-// announcement has failed. It returns even if standard output blocks; an unread
-// announcement then gets one more moment.
+// untilHoldEnds returns when the lock need not be held any longer, or when the announcement
+// has failed. A blocked standard output does not delay the end of the hold by more than a
+// moment.
 //
 // If the end of standard input has no meaning, the hold ends with the parent of zklock,
 // so a killed script leaves no lock behind. A parent that is the first process of a
@@ -211,8 +211,8 @@ func endOf(in io.Reader) <-chan struct{} {
 	return end
 }
 
-// linger keeps the lock for the rest of --at-least, until a signal or a revocation. An
-// earlier signal, for the command, counts, too.
+// linger keeps the lock for the rest of --at-least, until a signal or a revocation. A signal
+// that arrived while the command ran also ends the wait.
 func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
 	if rest <= 0 || g.stopAsked {
 		return

@@ -24,7 +24,7 @@ type Builder struct {
 	codecs    map[string]discovery.Codec
 	directory []discovery.DirectoryOption
 	config    bool
-	fault     error // the error of an option that cannot be used; or nil
+	fault     error // the error of an invalid option; or nil
 
 	mu       sync.Mutex
 	services map[key]*service
@@ -35,9 +35,9 @@ var (
 	_ resolver.AuthorityOverrider = (*Builder)(nil)
 )
 
-// NewBuilder returns a Builder. The client is for targets without a host part. Close
-// the client after the channels. A channel that needs an argument that cannot be used,
-// such as a nil client, returns an error.
+// NewBuilder returns a Builder. The client is for targets without a host part. Close the
+// client after the channels. If an argument is invalid, such as a nil client, every channel
+// that needs the argument returns an error.
 func NewBuilder(client *framework.Client, opts ...Option) *Builder {
 	b := &Builder{
 		clients:  map[string]*framework.Client{"": client},

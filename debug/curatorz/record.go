@@ -14,8 +14,8 @@ type record struct {
 	client    framework.Extension   // the root view
 	number    int                   // in the order in which the clients were made
 	begun     int                   // how many acquires have begun
-	locks     map[*lock]struct{}    // each until its acquire fails or its hold ends
-	followers map[any]func(*source) // nodes, caches and directories until they end; a function adds the state of one
+	locks     map[*lock]struct{}    // removed when the acquire fails or the hold ends
+	followers map[any]func(*source) // by node, cache or directory until its end; the function adds its state
 	events    history
 }
 

@@ -25,8 +25,8 @@ type seller struct {
 // moment is a point in the sale of an order at which a crash is interesting.
 type moment string
 
-// The moments before the sale is written, and after it is written but before the
-// answer is.
+// These are the moments of a crash. At beforeWrite, the sale is not written. At
+// afterWrite, the sale is written, but the order has no answer.
 const (
 	beforeWrite moment = "before-write"
 	afterWrite  moment = "after-write"
@@ -71,8 +71,8 @@ func (s *seller) sell(ctx context.Context, o order) (answer, error) {
 }
 
 // undecided reports whether an error leaves the outcome of an order open. The
-// ledger knows it. The next holder of the lock, which may be this process,
-// finds it out by reading the ledger.
+// next holder of the lock, which may be this process, reads the outcome from the
+// ledger.
 func undecided(err error) bool {
 	return errors.Is(err, framework.ErrOutcomeUnknown) || // the reply was lost
 		// The lease was lost, and with it the right to write.

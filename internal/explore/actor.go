@@ -56,10 +56,10 @@ func (a *Actor) Name() string { return a.name }
 // Client returns the client of the actor.
 func (a *Actor) Client() *framework.Client { return a.client }
 
-// Call calls do under a context that the search may end. Then do must return at once,
-// without a message and without time passing, and its error, if any, must match the
-// cause. It must also return at once when the client was closed. Call returns the
-// result of do.
+// Call calls the function do with a context that the search may end, and returns the
+// function's result. When the context ends, the function must return at once, without a
+// message and without time passing, and its error, if any, must match the cause. The function
+// must also return at once when the client was closed.
 func (a *Actor) Call(name string, do func(ctx context.Context) error) error {
 	return a.CallWithin(name, 0, do)
 }

@@ -59,8 +59,8 @@ func (a *Actor) ReplaceSession() {
 	a.world.inside().ReplaceSession(a.session())
 }
 
-// Meets makes the next request of that kind run into the fault in the natural course.
-// So a search with few deviations can begin at a lost reply, for example.
+// Meets makes a fault of the actor's next request of a kind a part of the natural course. A
+// search with few deviations can then begin at a lost reply, for example.
 func (a *Actor) Meets(op zktest.Op, fault zktest.Action) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,12 +19,12 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// RecoveredPanic tests that a recipe leaves nothing behind when a hook or an ACL
-// provider panics and the program recovers, as net/http does. The function use uses the
-// recipe, and leaves nothing behind unless it panics. Each call of a hook or an ACL
-// provider on the goroutine of use panics in turn. A default run tries some of them.
-// After that, the client has no ephemeral nodes, and it and another client can use the
-// recipe.
+// RecoveredPanic tests that a recipe leaves nothing behind when a hook or an ACL provider
+// panics and the program recovers, as net/http does. The function use uses the recipe, and
+// leaves nothing behind unless it panics. In each run, another call of a hook or an ACL
+// provider on the goroutine of use panics. By default, only some of these runs are made.
+// After each run, the client must have no ephemeral nodes, and both this client and another
+// client must be able to use the recipe.
 func RecoveredPanic(t *testing.T, use func(t *testing.T, ctx context.Context, c *framework.Client) error) {
 	t.Helper()
 	for n, more := 1, true; more; n += thorough.Size(1, 3) {
@@ -49,7 +49,7 @@ func RecoveredPanic(t *testing.T, use func(t *testing.T, ctx context.Context, c 
 // bomb is a hook. One of its calls on one goroutine panics.
 type bomb struct {
 	on   atomic.Value // the goroutine, as a string
-	left int          // calls until the panic; for that goroutine
+	left int          // how many calls on that goroutine are left until the panic
 }
 
 // recovers reports whether f has panicked because of the bomb.
@@ -76,7 +76,7 @@ func (b *bomb) call() {
 	}
 }
 
-// goroutine returns the number of the goroutine that calls it.
+// goroutine returns the number of the current goroutine.
 func goroutine() string {
 	var trace [64]byte
 	n, _, _ := bytes.Cut(trace[:runtime.Stack(trace[:], false)], []byte("["))

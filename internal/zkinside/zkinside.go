@@ -1,7 +1,7 @@
-// Package zkinside is what tests and tools of this module ask of package
-// testing/zktest, and no user does. Package zktest implements [Servers] and sets
-// the functions when it is initialized. It cannot be imported here, so that its
-// types are any.
+// Package zkinside gives the tests and tools of this module more access to package
+// testing/zktest than users have. Package zktest implements [Servers], and sets the functions
+// when it is initialized. Package zkinside cannot import zktest, so values of zktest have the
+// type any.
 package zkinside
 
 import (
@@ -11,89 +11,87 @@ import (
 
 // Servers has the methods of a server, or of all members of an ensemble.
 type Servers interface {
-	// AllRequests returns a []zktest.Request: the last requests to all members together,
-	// as many as zktest.Server.Requests of one, in the order in which the members
-	// received them. A standalone server has its own requests only.
+	// AllRequests returns a []zktest.Request: the last requests to all members, in the
+	// order in which the members received them. Their number has the limit of
+	// zktest.Server.Requests. A standalone server has only its own requests.
 	AllRequests() any
 
-	// AwaitAgreement waits until every member is connected to the leader and has
-	// applied all transactions. It ends as zktest.Ensemble.WaitFor does.
+	// AwaitAgreement waits until every member is connected to the leader and has applied
+	// all transactions. It returns the errors of zktest.Ensemble.WaitFor.
 	AwaitAgreement(ctx context.Context) error
 
 	// Behind returns how many of its leader's transactions the member has not
 	// applied yet.
 	Behind() int
 
-	// Ephemerals returns the paths of the ephemeral nodes of a session, sorted. An
-	// ensemble answers with the nodes of the member that has applied most.
+	// Ephemerals returns the sorted paths of a session's ephemeral nodes. In an ensemble,
+	// these are the nodes at the member that has applied the most transactions.
 	Ephemerals(session int64) []string
 
-	// Events yields what the last chaos plan has done so far, in order.
+	// Events yields the events of the last chaos plan so far, in order.
 	Events(yield func(at time.Time, what string) bool)
 
 	// MemberOf returns the number of the member to which a session is connected. It
-	// returns 0 without a connection, and for a standalone server.
+	// returns 0 if there is no connection, and for a standalone server.
 	MemberOf(session int64) int
 
-	// MoveSession brings a session to the member with the number: its connection is
-	// closed, and until the client has come to that member the others hang up on it,
-	// as if they were down. MoveSession returns false if there is no such session, or
-	// if the member is closed.
+	// MoveSession moves a session to the member with the number. It closes the
+	// connection, and until the client has connected to that member, all other members
+	// close the client's connections. MoveSession returns false if the session does not
+	// exist, or if the member is closed.
 	MoveSession(session int64, member int) bool
 
-	// PauseSession makes the requests of a session wait until ResumeSession, pings and
-	// handshakes included: nothing is lost, and nothing is answered. A session that is
-	// paused for longer than its timeout expires. PauseSession also holds up the
-	// handshake of a session that has ended. It reports whether the session is alive.
+	// PauseSession makes all requests of a session wait until ResumeSession, including
+	// pings and handshakes. No request is lost, and none is answered. A session that is
+	// paused for longer than its timeout expires. PauseSession also delays the handshake
+	// of a session that has ended. It reports whether the session is alive.
 	PauseSession(session int64) bool
 
-	// ReapContainers deletes empty containers and outdated nodes with a TTL now. The
-	// server, in an ensemble its leader, does this by itself, see
-	// [Settings.ContainerCheckInterval]. A container that becomes empty by it is
-	// deleted the next time only, as on a real server. ReapContainers returns the
-	// number of nodes deleted.
+	// ReapContainers deletes empty containers and outdated nodes with a TTL now, and
+	// returns the number of deleted nodes. The server, in an ensemble its leader, also
+	// does this from time to time; see [Settings.ContainerCheckInterval]. As in a real
+	// server, a container that becomes empty by this call is only deleted by the next
+	// call.
 	ReapContainers() int
 
-	// ReplaceSession makes the servers forget whose session it is. The next client
-	// that wants to take it up gets a new session without being told, where a correct
-	// server would say "expired" or give the old one back. Some re-implementations of
-	// ZooKeeper have done that. If the session is alive, it is left to its timeout.
+	// ReplaceSession makes the servers forget the owner of a session. The next client that
+	// wants to continue the session silently gets a new session. A correct server would
+	// answer "expired", or continue the old session, but some re-implementations of
+	// ZooKeeper grant a new one. If the session is alive, it ends by its timeout.
 	// ReplaceSession also works for a session that has ended. It reports whether the
 	// session is alive.
 	ReplaceSession(session int64) bool
 
-	// Resign makes the member step down, if it leads and is not paused, and reports
-	// whether it has. As on a real ensemble every member drops its clients and looks
-	// for a leader; another one is elected, if one is eligible.
+	// Resign makes a leader that is not paused step down, and returns true. For any other
+	// member, Resign returns false. As in a real ensemble, every member closes its clients'
+	// connections and looks for a leader. Another member is elected, if possible.
 	Resign() bool
 
-	// ResumeSession carries out what has waited, and ends the pause. It returns false if
-	// there is none: the end of the session has ended it, too.
+	// ResumeSession carries out the waiting requests, and ends the pause. It returns false
+	// if the session is not paused. The end of a session also ends its pause.
 	ResumeSession(session int64) bool
 
-	// SetSequence sets the number that the next sequential child of parent gets. It
-	// serves to test what happens at the end of the sequence, where servers do not
-	// wrap: every child after the one with 2147483647 gets that number again. Only
-	// creates that are under way together continue at -2147483648. A real server may
-	// do so whenever it is busy with several creates. Here these are the creates of
-	// one multi, and creates that have arrived together on one connection. Pass a
-	// negative number for any other case.
+	// SetSequence sets the number of the parent's next sequential child, for tests of the
+	// end of the sequence. Servers do not wrap: every child after 2147483647 gets that
+	// number again. Only concurrent creates continue at -2147483648. In a real server,
+	// that can happen to any concurrent creates. In this server, it happens to the creates
+	// of one multi, and to creates that have arrived together on one connection. For other
+	// cases, pass a negative number.
 	SetSequence(parent string, next int32) error
 
-	// StartFaults makes the servers fail by chance from now on, by a
-	// zktest.ChaosPlan, until zktest.Server.StopFaults, which also ends the latency.
-	// A plan that makes no sense is an error, and so is a second plan while another
-	// is at work.
+	// StartFaults makes the servers fail at random from now on, by a zktest.ChaosPlan,
+	// until zktest.Server.StopFaults, which also ends the latency. An invalid plan is an
+	// error, and so is a second plan while another plan is active.
 	StartFaults(plan any) error
 
-	// Watches returns how many watches a session has.
+	// Watches returns the number of a session's watches.
 	Watches(session int64) int
 }
 
-// Settings are options of servers for this module alone. See [With].
+// Settings are server options for the tests of this module; see [With].
 type Settings struct {
-	// ClickHouseKeeper makes the server answer as ClickHouse Keeper does, where the
-	// difference to ZooKeeper matters to clients:
+	// ClickHouseKeeper makes the server behave like ClickHouse Keeper where the difference
+	// from ZooKeeper matters to clients:
 	//
 	//   - A part of a multiRead that has failed keeps the type of its operation.
 	//     The error code is in the part's header, and no body follows.
@@ -102,98 +100,95 @@ type Settings struct {
 	//     an answer.
 	//   - The events of a recursive watch carry the path of the watch instead of
 	//     the path of the node.
-	//   - A client that asks for a session that is over gets a new one, and is not
-	//     told.
+	//   - A client that wants to continue a session that is over silently gets a new
+	//     session.
 	ClickHouseKeeper bool
 
-	// Version38 makes the server behave as ZooKeeper 3.8.0 does, as Debian 12 has it:
-	// patched, so that events ask for permission. Without it, the server behaves as
-	// 3.9.3. In 3.8:
+	// Version38 makes the server behave like ZooKeeper 3.8.0 in Debian 12, which has a patch
+	// that checks permissions before it sends events. Without Version38, the server behaves
+	// like 3.9.3. In 3.8:
 	//
-	//   - A connection has one mode of watch for a path, in each of the two tables.
-	//     The mode that is set last replaces the one before, and so a standard watch
-	//     replaces a persistent one (ZOOKEEPER-4466).
-	//   - Removing a watch for data, or for children, removes it from that table,
-	//     whatever its mode (ZOOKEEPER-4471). Only the kind for any watch removes a
-	//     persistent one as a whole, with all others (ZOOKEEPER-4472).
-	//   - A recursive watch is in the table for children as well, and silent there.
-	//   - Events do not tell their zxid.
+	//   - A connection has one mode of watch for each path and table. The last mode
+	//     replaces the previous mode, so a standard watch replaces a persistent watch
+	//     (ZOOKEEPER-4466).
+	//   - Removing a watch for data, or for children, removes the watch of any mode from
+	//     that table (ZOOKEEPER-4471). Only a removal of the kind "any" removes a whole
+	//     persistent watch, together with all other watches (ZOOKEEPER-4472).
+	//   - A recursive watch is also in the table for children, where it has no effect.
+	//   - Events have no zxid.
+	//   - The request exists checks no permission.
+	//   - A multi reads the modes of its creates in another way.
 	//
-	// Besides, exists asks for no permission, and a multi reads the modes of its
-	// creates in another way. MODEL.md of package zktest has all of it.
+	// MODEL.md of package zktest has all differences.
 	Version38 bool
 
-	// ContainerCheckInterval is how often the server looks for empty containers, and
-	// for nodes with a TTL whose time is over. The default is a real server's, one
-	// minute.
+	// ContainerCheckInterval is the interval at which the server deletes empty containers
+	// and outdated nodes with a TTL. The default is one minute, as in a real server.
 	ContainerCheckInterval time.Duration
 
-	// NoTTLNodes switches nodes with a TTL off. A server without them answers that
-	// the request is not implemented, as a real server does by default.
+	// NoTTLNodes disables nodes with a TTL: the server answers that the request is not
+	// implemented, as a real server does by default.
 	NoTTLNodes bool
 
-	// RequestLog is how many requests zktest.Server.Requests remembers, none if it is
-	// negative. The default is 100,000, which is plenty for a test; a program that serves for long wants less.
-	// An ensemble remembers as many for each member, and again for all of them. It has
-	// no influence on CountRequests and Stats.
+	// RequestLog is how many requests zktest.Server.Requests remembers; a negative number
+	// means none. The default is 100,000, which is enough for a test, but too much for a
+	// program that runs for a long time. An ensemble remembers that many requests for each
+	// member, and for all members together. RequestLog has no effect on CountRequests and
+	// Stats.
 	RequestLog int
 
-	// RequiredSASL makes the server refuse every request of a connection that has not
-	// authenticated by SASL, even a ping, with the code -124, and end the connection.
-	// It stands for the settings enforce.auth.enabled=true and
-	// enforce.auth.schemes=sasl. It makes sense with zktest.WithSASLUser only.
+	// RequiredSASL makes the server refuse every request, even a ping, on a connection
+	// that has not authenticated by SASL. The server answers with the code -124, and ends
+	// the connection. RequiredSASL corresponds to enforce.auth.enabled=true and
+	// enforce.auth.schemes=sasl, and needs zktest.WithSASLUser.
 	RequiredSASL bool
 
-	// Schedule gets each message between clients and servers, and decides when it
-	// arrives: it waits for [Message.Deliver]. So a test chooses among all the orders
-	// in which things may happen. Package explore does that.
+	// Schedule gets each message between clients and servers. The message arrives when
+	// [Message.Deliver] is called, so a test can choose among all possible orders of
+	// events, as package explore does.
 	//
-	// Schedule must return at once, and must not call the server. It is called with
-	// messages of one connection in their order. Messages that nobody delivers wait
-	// for the end of their connection. With a scheduler, listings come in an order
-	// that depends on nothing but the number of the connection. It does not go with a
-	// chaos plan, which is an error then.
+	// Schedule must return at once, and must not call the server. It gets the messages of
+	// one connection in their order. A message that is never delivered waits until its
+	// connection ends. With a scheduler, the order of a listing depends only on the number
+	// of the connection. A scheduler together with a chaos plan is an error.
 	Schedule func(*Message)
 
-	// SyncLimit is how many ticks the members of an ensemble put up with each other's
-	// silence: a follower that is cut off from its leader drops its clients after that
-	// time, and a leader without a majority steps down one tick later. The default is
-	// 5, as in the configuration that ZooKeeper comes with. It has no effect on a
-	// standalone server.
+	// SyncLimit is how many ticks the members of an ensemble tolerate each other's silence.
+	// A follower that is cut off from its leader then closes its clients' connections, and a
+	// leader without a majority steps down one tick later. The default is 5, as in
+	// ZooKeeper's sample configuration. SyncLimit has no effect on a standalone server.
 	SyncLimit int
 
-	// Tick makes sessions expire only at multiples of it, as on a real server, whose
-	// tick is typically 2 seconds: at the first multiple after the timeout. With 0, the
-	// default of a standalone server, a session expires exactly its timeout after the
-	// client was last heard of. The default of an ensemble, also for 0, is 100
-	// milliseconds, and SyncLimit counts in these ticks.
+	// Tick makes sessions expire only at multiples of Tick, at the first multiple after the
+	// timeout. A real server's tick is typically 2 seconds. The default of a standalone
+	// server is 0: a session expires exactly at its timeout after the client's last request.
+	// The default of an ensemble is 100 milliseconds. SyncLimit counts in ticks.
 	Tick time.Duration
 
 	// WallClock returns the time that the server writes into nodes, as their Ctime and
-	// Mtime: for tests that compare what a program prints with a file, over TCP, where
-	// package testing/synctest cannot help. Timeouts go by the real time. The server
-	// calls the function with its lock held, so that it must not call the server.
+	// Mtime. It is for tests over TCP that compare the output of a program with a file;
+	// package testing/synctest cannot help there. Timeouts use the real time. The server
+	// calls WallClock with its lock held, so WallClock must not call the server.
 	WallClock func() time.Time
 }
 
-// Message is a request, an answer or a watch event on its way between a client
-// and a server, see [Settings.Schedule]. Messages of one connection in one direction
-// arrive in their order: a message that is delivered early waits for earlier
-// messages. Its fields must not be changed.
+// Message is a request, an answer or a watch event on its way between a client and a server;
+// see [Settings.Schedule]. Messages of one connection in one direction arrive in their order:
+// a message that is delivered early waits for earlier messages. The fields must not be
+// changed.
 type Message struct {
-	Host   any   // the client's *zktest.Host, or nil for a client that has none
+	Host   any   // the client's *zktest.Host, or nil
 	Member int   // the number of the server; 0 for a standalone server
 	Conn   int64 // number of the connection, counted from 1 in the order of their beginning
 
-	// Request is the zktest.Request, or the answered request, then with its
-	// result. Of an event it has the session and the path only.
+	// Request is the zktest.Request. For an answer, it is the answered request with its
+	// result. For an event, it has only the session and the path.
 	Request any
 	Answer  bool   // the message is the answer
-	Event   string // what has happened to the path, such as NodeDeleted; "" unless the message is an event
+	Event   string // the event at the path, such as NodeDeleted; empty unless the message is an event
 
-	// Deliver lets the message arrive. A request arrives with what the action, a
-	// zktest.Action, does to it, as if a rule had hit it; without an action it is nil.
-	// All but the first call do nothing.
+	// Deliver makes the message arrive. The action is a zktest.Action on a request, as if a
+	// rule had hit the request, or nil. Only the first call has an effect.
 	Deliver func(action any)
 
 	// Lost reports whether the server has closed the connection, so that the message
@@ -207,32 +202,33 @@ var (
 	// *zktest.Ensemble. Anything else panics.
 	Of func(servers any) Servers
 
-	// With returns a zktest.Option. A server has the settings of the last With. What
-	// is zero stands for the default.
+	// With returns a zktest.Option. A server has the settings of the last With. A field
+	// that is zero has its default.
 	With func(Settings) any
 
-	// HoldRequest returns a zktest.Action that cuts the connection, and carries out
-	// the request d later, as a server of an ensemble does that stalls with a request
-	// and then goes on. The client cannot tell this from DropRequest, and may have
-	// another session by then. The request is still refused if its session has ended,
-	// or has been taken up over another connection, and it is lost if the server has
-	// ended, or follows another leader, or none. So is a handshake. A paused server
-	// carries it out when it goes on, and a server whose leader is out of reach for
-	// less than the sync limit when it reaches the leader again. Server.Requests has
-	// it then. A d that is not positive makes no sense.
+	// HoldRequest returns a zktest.Action that cuts the connection, and carries out the
+	// request after the duration d, like a server of an ensemble that stalls with a request
+	// and then continues. To the client, HoldRequest looks like DropRequest, and the client
+	// may have another session by then.
+	//
+	// The server refuses the request if its session has ended, or has moved to another
+	// connection. The request is lost if the server has ended, has no leader, or follows
+	// another leader. A handshake is always lost. A paused server carries the request out
+	// when it continues. A server that cannot reach its leader for less than the sync limit
+	// carries the request out when it reaches the leader again. Server.Requests then has the
+	// request. The duration d must be positive.
 	HoldRequest func(d time.Duration) any
 
-	// Reset returns a zktest.Action that is DropRequest with the end that TCP's RST
-	// makes: the client does not even get what was sent to it before and what it has
-	// not read.
+	// Reset returns a zktest.Action like DropRequest that ends the connection by TCP's RST:
+	// the client also loses everything that it has not read yet.
 	Reset func() any
 
-	// Suspended returns a function that tells for how long a *zktest.Host has slept in
-	// all, see insider.WithSuspendClock.
+	// Suspended returns a function that returns the total time for which a *zktest.Host has
+	// slept; see insider.WithSuspendClock.
 	Suspended func(host any) func() time.Duration
 )
 
-// The requests that only tests of this module name. Their type is zktest.Op.
+// These requests are only for tests of this module. Their type is zktest.Op.
 const (
 	OpSetACL          = 7
 	OpPing            = 11
@@ -247,7 +243,7 @@ const (
 	OpCloseSession    = -11
 )
 
-// The codes that only tests of this module name. Their type is zktest.Code.
+// These codes are only for tests of this module. Their type is zktest.Code.
 const (
 	ErrSystem         = -1
 	ErrUnimplemented  = -6

@@ -72,9 +72,8 @@ func (s *Sequence) NextDense(ctx context.Context) (int32, error) {
 	return stat.Version, nil
 }
 
-// checkDense checks the node that a dense number comes from. Replies may be checked in
-// another order than they were sent. So a node that is older than the newest node seen
-// was deleted.
+// checkDense checks the node to which a dense number belongs. A node that is older than the
+// newest node seen was deleted: its reply was only checked late.
 func (s *Sequence) checkDense(stat *zk.Stat) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,7 +93,7 @@ func newKnot(waits []Wait) *knot {
 	return k
 }
 
-// names has the names of processes, by the sessions whose nodes name one.
+// names has the name of the process for each session that has a node with such a name.
 type names map[int64]string
 
 func namesOf(waits []Wait) names {

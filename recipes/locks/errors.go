@@ -78,7 +78,7 @@ type NotAcquiredError struct {
 	Leases, Limit int
 
 	Seen time.Time     // when this client last read the queue; zero if it never did
-	Age  time.Duration // how long before the end of the acquire that was
+	Age  time.Duration // the time from Seen until the end of the acquire
 
 	// Err says why the context ended, or is nil. Without a connection, it includes the
 	// error of the last connection attempt. Otherwise it includes the last error that

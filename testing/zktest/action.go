@@ -9,27 +9,27 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Action is what a [Rule] does to a request. Actions that hit the same request
-// take place in this order, whatever the order of the rules:
+// Action is what a [Rule] does to a request. Several actions on one request happen in
+// this order, whatever the order of the rules:
 //
 //  1. DelayRequest, then Call;
-//  2. DropRequest, Blackhole or Fail, the first of them that applies, or else
-//     the request is carried out as usual;
+//  2. the first of DropRequest, Blackhole and Fail that applies; without these, the
+//     request is carried out as usual;
 //  3. CallAfter;
-//  4. BlackholeReply or DropReply, or else the answer is sent, after
+//  4. BlackholeReply or DropReply; without these, the answer is sent after
 //     DelayReply.
 //
-// Answers to earlier requests of the connection always go out first.
+// Answers to earlier requests of the connection are always sent first.
 type Action struct {
 	apply func(*faults)
 	err   error // what is wrong with it; Inject reports it
 }
 
 // DropRequest cuts the connection instead of carrying out the request, as if the
-// request was lost on the way.
+// request had been lost in the network.
 func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest = true }} }
 
-// holdRequest is HoldRequest of package zkinside.
+// holdRequest implements HoldRequest of package zkinside.
 func holdRequest(d time.Duration) Action {
 	a := Action{apply: func(f *faults) { f.holdRequest += d }}
 	if d <= 0 {
@@ -38,32 +38,31 @@ func holdRequest(d time.Duration) Action {
 	return a
 }
 
-// DropReply carries out the request and cuts the connection instead of
-// answering. The client cannot tell this from DropRequest. A request may
-// have been refused, such as a create without its parents: see Rule.After.
+// DropReply carries out the request and cuts the connection instead of answering. To
+// the client, DropReply looks like DropRequest. The server may have refused the
+// request, for example a create below a missing parent: see Rule.After.
 func DropReply() Action { return Action{apply: func(f *faults) { f.dropReply = true }} }
 
-// Blackhole makes the connection a black hole, beginning with this request,
-// which is not carried out. The connection stays open, but nothing the client
-// sends has any effect, and nothing is sent to it. See [Server.Heal].
+// Blackhole makes the connection a black hole: the connection stays open, but the
+// client's requests have no effect, and the client receives nothing. This request is
+// not carried out. [Server.Heal] ends the black hole.
 func Blackhole() Action { return Action{apply: func(f *faults) { f.blackhole = true }} }
 
-// BlackholeReply carries out the request, and then makes the connection a black hole,
-// as [Blackhole] does.
+// BlackholeReply carries out the request, and then makes the connection a black hole;
+// see [Blackhole].
 func BlackholeReply() Action { return Action{apply: func(f *faults) { f.blackholeReply = true }} }
 
-// reset is Reset of package zkinside.
+// reset implements Reset of package zkinside.
 func reset() Action { return Action{apply: func(f *faults) { f.reset = true }} }
 
-// DelayRequest waits before the request is carried out. Later requests on the
-// connection wait behind it. A negative d is refused.
+// DelayRequest waits before the request is carried out. Later requests of the
+// connection wait, too. The duration d must not be negative.
 func DelayRequest(d time.Duration) Action {
 	return Action{apply: func(f *faults) { f.delayRequest += d }, err: checkDelay(d)}
 }
 
-// DelayReply carries out the request at once and holds the answer back, and
-// with it everything behind it on the connection, watch events included. A
-// negative d is refused.
+// DelayReply carries out the request at once and delays the answer. Later answers and
+// watch events of the connection wait, too. The duration d must not be negative.
 func DelayReply(d time.Duration) Action {
 	return Action{apply: func(f *faults) { f.delayReply += d }, err: checkDelay(d)}
 }
@@ -75,9 +74,8 @@ func checkDelay(d time.Duration) error {
 	return nil
 }
 
-// Fail answers with an error code without carrying out the request. A handshake
-// is answered with "session expired", whatever the code. The code of success is
-// refused.
+// Fail answers with an error code, and does not carry out the request. For every code,
+// the answer to a handshake is "session expired". The code must not be success.
 func Fail(code Code) Action {
 	a := Action{apply: func(f *faults) { f.fail = code }}
 	if code == 0 {
@@ -86,16 +84,16 @@ func Fail(code Code) Action {
 	return a
 }
 
-// Call calls do before the request is carried out, and waits for it. Later
-// requests on the connection wait behind it; otherwise the server keeps
-// working, and do may use all of its methods except Close, which waits for do.
-// A nil do is refused.
+// Call calls the function do before the request is carried out, and waits for its end.
+// Later requests of the connection wait, too. For other connections, the server keeps
+// working. The function may use every method of the server except Close, which waits
+// for the function. It must not be nil.
 func Call(do func(Request)) Action {
 	return Action{apply: func(f *faults) { f.callBefore = append(f.callBefore, do) }, err: checkCall(do)}
 }
 
-// CallAfter calls do after the request has been carried out and before the
-// answer is sent. The contract of [Call] holds here too.
+// CallAfter calls the function do after the request was carried out and before the
+// answer is sent. The function has the same rules as in [Call].
 func CallAfter(do func(Request)) Action {
 	return Action{apply: func(f *faults) { f.callAfter = append(f.callAfter, do) }, err: checkCall(do)}
 }
@@ -107,7 +105,7 @@ func checkCall(do func(Request)) error {
 	return nil
 }
 
-// All does several things to the same request.
+// All applies several actions to the same request.
 func All(actions ...Action) Action {
 	actions = slices.Clone(actions)
 	all := Action{apply: func(f *faults) {
@@ -124,7 +122,7 @@ func All(actions ...Action) Action {
 	return all
 }
 
-// faults is everything that the rules want done to one request.
+// faults has the effects of all rules on one request.
 type faults struct {
 	delayRequest, delayReply  time.Duration
 	holdRequest               time.Duration
@@ -135,11 +133,12 @@ type faults struct {
 	reset                     bool
 }
 
-// delaysRequest reports whether there is something to do before the request
-// that cannot be done with the server locked.
+// delaysRequest reports whether the request must wait for a pause or a function. The
+// server must not be locked meanwhile.
 func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
 
-// before reports false if the connection ended meanwhile.
+// before pauses and calls the functions. It returns false if the connection ended
+// meanwhile.
 func (f *faults) before(done <-chan struct{}, req Request) bool {
 	if !sleep(f.delayRequest, done) {
 		return false
@@ -156,9 +155,9 @@ func (f *faults) after(req Request) {
 	}
 }
 
-// replyTime is the time before which the answer must not go out. It counts from
-// the request and not from the answer before it, so that the answers to
-// requests sent together arrive together, as over a slow line.
+// replyTime returns the time before which the answer must not be sent. The delay counts
+// from the request, and not from the previous answer: on a slow line, the answers to
+// requests that were sent together arrive together.
 func (f *faults) replyTime() time.Time {
 	if f.delayReply <= 0 {
 		return time.Time{}

@@ -5,13 +5,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// The methods here change the tree as an operator with full rights would: by
-// the same transactions as requests of clients, watch events included, but
-// without a session, and therefore without a request in the log.
+// The methods in this file change the tree like an operator with all rights. They make the
+// same transactions as clients' requests, with watch events, but without a session, and so
+// without a request in the log.
 
-// Create creates a persistent node, and its parents where they are missing.
-// The error is a [Code]. [ErrConnectionLoss] says that a member of an ensemble
-// cannot reach its leader, or that there is none.
+// Create creates a persistent node and its missing parents. The error is a [Code]. A member
+// of an ensemble returns [ErrConnectionLoss] if there is no leader that it can reach.
 func (s *Server) Create(path string, data []byte) error {
 	if !datatree.ValidPath(path) {
 		return wire.ErrBadArguments
@@ -19,7 +18,7 @@ func (s *Server) Create(path string, data []byte) error {
 	return s.asAdmin(func() wire.Code { return s.createLocked(path, data) })
 }
 
-// asAdmin does something to the tree, if transactions can be made.
+// asAdmin runs a function that changes the tree, if the server can make transactions.
 func (s *Server) asAdmin(do func() wire.Code) error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -39,14 +38,14 @@ func (c *cluster) createLocked(path string, data []byte) wire.Code {
 	return c.editLocked(&createOp{wire.CreateRequest{Op: wire.OpCreate, Path: path, Data: data, ACL: datatree.OpenACL}})
 }
 
-// Set replaces the data of a node, whatever its version.
+// Set replaces the data of a node of any version.
 func (s *Server) Set(path string, data []byte) error {
 	return s.asAdmin(func() wire.Code {
 		return s.editLocked(&setDataOp{pathOp{path}, data, datatree.AnyVersion})
 	})
 }
 
-// Delete deletes a node and everything below it, whichever session owns it.
+// Delete deletes a node of any owner, and everything below the node.
 func (s *Server) Delete(path string) error {
 	if datatree.Reserved(path) {
 		return wire.ErrBadArguments
@@ -69,7 +68,7 @@ func (c *cluster) deleteBelowLocked(path string) wire.Code {
 	return wire.OK
 }
 
-// setSequence is SetSequence of package zkinside.
+// setSequence implements SetSequence of package zkinside.
 func (s *Server) setSequence(parent string, next int32) error {
 	return s.asAdmin(func() wire.Code {
 		_, code := s.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
@@ -84,7 +83,7 @@ func (c *cluster) editLocked(w write) wire.Code {
 	return code
 }
 
-// reapContainers is ReapContainers of package zkinside.
+// reapContainers implements ReapContainers of package zkinside.
 func (s *Server) reapContainers() int {
 	s.mu.Lock()
 	defer s.unlock()

@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// ChaosPlan makes a server or an ensemble fail by chance, see [WithChaos]. In a
-// bubble of testing/synctest the same seed gives the same run, request by
-// request, as long as the clients are deterministic. All random numbers come from the
-// seed, and each request has a different latency, so that no two requests arrive at
-// the same time.
+// ChaosPlan makes a server or an ensemble fail at random; see [WithChaos]. In a bubble of
+// testing/synctest, a seed repeats a run request by request if the clients are
+// deterministic. All randomness comes from the seed, and each request has another latency,
+// so that no two requests arrive at the same time.
 //
 // A client is not deterministic in these cases:
 //
-//   - Several goroutines of the client send requests at the same instant.
-//   - The client draws random numbers. For example, go-zookeeper shuffles the list of
-//     addresses: pass one address, or your own zk.HostProvider.
-//   - Two clients open their first sessions at the same instant. Start one after the
-//     other.
+//   - Several of its goroutines make requests at the same instant.
+//   - It uses random numbers. go-zookeeper shuffles its addresses: pass one address, or a
+//     zk.HostProvider of your own.
+//   - It opens its first session at the same instant as another client, and the server
+//     cannot distinguish the two. Start one client after the other.
 type ChaosPlan struct {
 	Seed uint64
-	// Latency is the longest time that a request takes on its way to the
-	// server, 1 millisecond if it is 0. Answers arrive at once.
+	// Latency is the longest time that a request needs to reach the server. The
+	// default is 1 millisecond. Answers arrive at once.
 	Latency time.Duration
-	// Faults hit single requests, each with its [Rule.Chance]. Here Times 0 means
-	// no limit.
+	// Faults hit single requests, each with its [Rule.Chance]. In a ChaosPlan, Times 0
+	// means no limit.
 	Faults []Rule
 	// Every is the mean time between two disruptions.
 	Every time.Duration
-	// Disruptions are what happens to servers and sessions, each as likely as
-	// the others. List one twice to have it twice as often.
+	// Disruptions happen to servers and sessions. All elements have the same
+	// probability; list a disruption twice to double its probability.
 	Disruptions []Disruption
 }
 
@@ -40,17 +39,16 @@ type event struct {
 	what string
 }
 
-// WithChaos makes the server, or the ensemble, fail by chance until
-// [Server.StopFaults]. These plans are refused: disruptions without Every, disruptions
-// that need an ensemble for a single server, unknown kinds, and rules that
-// [Server.Inject] refuses.
+// WithChaos makes the server or the ensemble fail at random until [Server.StopFaults]. A
+// plan is invalid if it has disruptions without Every, disruptions that need an ensemble
+// for a standalone server, unknown kinds, or invalid rules.
 func WithChaos(plan ChaosPlan) Option {
 	return func(c *config) { c.plan = &plan }
 }
 
-// startFaults makes the servers fail by chance from now on, as [WithChaos] does
-// from the beginning. StopFaults then also ends the latency. A plan that makes no
-// sense is an error, and so is a second plan while another is at work.
+// startFaults makes the servers fail at random from now on, as [WithChaos] does from the
+// beginning. StopFaults then also ends the latency. An invalid plan is an error, and so is
+// a second plan while another plan is active.
 func (c *cluster) startFaults(plan ChaosPlan) error {
 	if c.ens != nil {
 		return c.simulate(plan, false, victims{servers: c.ens.servers(), ens: c.ens})
@@ -59,12 +57,12 @@ func (c *cluster) startFaults(plan ChaosPlan) error {
 }
 
 // StopFaults ends the faults and disruptions of [WithChaos]. Servers and sessions that
-// are stopped, paused or cut off work again, and black holes are healed. The latency of
+// were stopped, paused or cut off work again, and black holes are healed. The latency of
 // [WithChaos] stays.
 //
-// At a member of an ensemble, StopFaults does that for all members. Members that
-// the plan has cut off are connected again, and those that it has slowed down do
-// not lag. If they have lost their leader, an election follows.
+// For a member of an ensemble, StopFaults has this effect on all members. Members that the
+// plan has cut off are connected again, and members that it has slowed down no longer lag.
+// If the members have lost their leader, an election follows.
 func (s *Server) StopFaults() {
 	s.stopFaults()
 	if s.ens == nil {
@@ -76,7 +74,7 @@ func (s *Server) StopFaults() {
 	}
 }
 
-// events returns what the last [ChaosPlan] has done so far, in order.
+// events returns the events of the last [ChaosPlan] so far, in order.
 func (c *cluster) events() []event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +84,7 @@ func (c *cluster) events() []event {
 	return slices.Clone(c.sim.log)
 }
 
-// simulateConfigured puts the configuration's plan to work, if there is one.
+// simulateConfigured activates the configuration's plan, if there is one.
 func (c *cluster) simulateConfigured(on victims) error {
 	if c.cfg.plan == nil {
 		return nil
@@ -123,7 +121,7 @@ func (c *cluster) simulate(plan ChaosPlan, fromBeginning bool, on victims) error
 	return nil
 }
 
-// stopFaults ends the faults and repairs what they have broken.
+// stopFaults ends the faults, and undoes the disruptions.
 func (c *cluster) stopFaults() {
 	c.mu.Lock()
 	sim := c.sim

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// cluster is what the members of an ensemble share. A standalone server has one
-// for itself.
+// cluster has the state that the members of an ensemble share. A standalone server has its
+// own cluster.
 type cluster struct {
 	refuser
 	cfg   config
 	alone *Server   // the standalone server, nil for an ensemble; constant
 	ens   *Ensemble // nil for a standalone server; constant
 
-	// The monitor guards the rest, everything in Server that is not said to be
-	// constant, and the marked fields of conn, session and Member.
+	// The monitor guards the following fields, all fields of Server that are not marked
+	// as constant, and the marked fields of conn, session and Member.
 	monitor
 	alarms
 	sessionTable
-	epoch      int64 // how many leaders there were; 0 for a standalone server
-	accepted   int64 // connections so far
-	handshakes int64 // connections that have made themselves known
+	epoch      int64 // the number of leaders so far; 0 for a standalone server
+	accepted   int64 // the number of connections so far
+	handshakes int64 // the number of connections that have sent a request
 	rules      rules
 	sim        *simulation // nil without a ChaosPlan
 }
@@ -30,7 +30,7 @@ func newCluster(cfg config) *cluster {
 	return &cluster{cfg: cfg, sessionTable: newSessionTable(cfg)}
 }
 
-// stopClocksLocked keeps everything from happening by itself, for ever.
+// stopClocksLocked stops all alarms for good.
 func (c *cluster) stopClocksLocked() {
 	c.closing = true
 	for _, sess := range c.sessions {
@@ -41,16 +41,15 @@ func (c *cluster) stopClocksLocked() {
 	}
 }
 
-// monitor is a mutex, and tells waiting goroutines when something has changed. It
-// is held for work in memory only, never while waiting or calling a test's
-// function.
+// monitor is a mutex that also wakes goroutines which wait for a change. It is held only for
+// work in memory, and never during a wait or a call of a test's function.
 type monitor struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed at the next change; nil if nobody waits
+	changed chan struct{} // closed at the next change; nil if no goroutine waits
 }
 
-// unlock ends a critical section that may have changed something, and lets the
-// waiting functions look again.
+// unlock ends a critical section that may have changed something, and wakes the waiting
+// functions.
 func (m *monitor) unlock() {
 	if m.changed != nil {
 		close(m.changed)
@@ -67,10 +66,10 @@ func (m *monitor) nextChangeLocked() <-chan struct{} {
 	return m.changed
 }
 
-// alarms are all that may still go off by itself.
+// alarms has all timers that may still fire.
 type alarms struct {
 	timers  sync.WaitGroup
-	closing bool // no alarm is set any more
+	closing bool // no more alarms are set
 }
 
 // alarm is a timer whose function Close waits for.
@@ -79,8 +78,8 @@ type alarm struct {
 	cancel func() bool
 }
 
-// afterLocked calls do, without the lock, when d has passed. It is nil, and
-// does nothing, when the servers are being closed.
+// afterLocked calls the function do after the duration d, without the lock. While the
+// servers are being closed, afterLocked does nothing and returns nil.
 func (a *alarms) afterLocked(d time.Duration, do func()) *alarm {
 	if a.closing {
 		return nil
@@ -92,14 +91,14 @@ func (a *alarms) afterLocked(d time.Duration, do func()) *alarm {
 	}).Stop}
 }
 
-// stop prevents the function from being called, unless that has begun already.
+// stop prevents the call of the function, unless the call has begun.
 func (a *alarm) stop() {
 	if a != nil && a.cancel() {
 		a.among.timers.Done()
 	}
 }
 
-// sleep waits for d unless done, which may be nil, is closed first.
+// sleep waits for the duration d, or until done is closed. The channel done may be nil.
 func sleep(d time.Duration, done <-chan struct{}) bool {
 	if d <= 0 {
 		return true
@@ -114,8 +113,8 @@ func sleep(d time.Duration, done <-chan struct{}) bool {
 	}
 }
 
-// jitterSlot lengthens a wait so that it ends in a nanosecond that belongs to
-// key: every client has its own in each microsecond.
+// jitterSlot lengthens a wait so that it ends in the key's own nanosecond of a microsecond.
+// Every client has its own key.
 func jitterSlot(wait time.Duration, key int64) time.Duration {
 	now := time.Now()
 	at := now.Add(max(wait, 0)).Truncate(time.Microsecond).Add(time.Duration(key % int64(time.Microsecond)))
@@ -133,13 +132,13 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// refuser refuses arguments that make no sense.
+// refuser refuses invalid arguments.
 type refuser struct {
 	tb TB // the test that the servers belong to, or nil
 }
 
-// invalidPath is misuse of a path. What cannot be the path of a node would look
-// like a node that does not exist.
+// invalidPath is misuse for an invalid path. Without it, an invalid path would look like a
+// missing node.
 func (r refuser) invalidPath(path string) error {
 	if r.tb != nil {
 		r.tb.Helper()
@@ -151,8 +150,8 @@ func invalidPath(path string) error {
 	return fmt.Errorf("zktest: invalid path %q, where a node's begins with a slash and does not end in one", path)
 }
 
-// misuse is what becomes of arguments that make no sense. It fails the test of
-// the servers, if they have one, and returns the error.
+// misuse handles an invalid argument: it fails the test of the servers, if there is one,
+// and returns the error.
 func (r refuser) misuse(format string, args ...any) error {
 	if r.tb != nil {
 		r.tb.Helper()

@@ -8,25 +8,24 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// entry is one transaction as the members of an ensemble tell each other of it.
+// entry is one transaction as the leader sends it to the other members.
 type entry struct {
 	zxid    int64
 	at      time.Time
 	effects []datatree.Effect     // nil for a transaction that failed
-	changes []datatree.NodeChange // for the watches
+	changes []datatree.NodeChange // the source of watch events
 	end     sessionEnd
 }
 
-// sessionEnd is the end of a session as a part of a transaction. The zero value
-// stands for a transaction that ends no session.
+// sessionEnd is the end of a session as a part of a transaction. It is zero for a
+// transaction that ends no session.
 type sessionEnd struct {
 	session *session
-	closer  *conn // the connection that asks for the end, or nil
+	closer  *conn // the connection on which the client has asked for the end, or nil
 }
 
-// leaderServerLocked returns the server that makes the transactions. In an
-// ensemble that is the leader, or nil if there is none; a standalone server is
-// its own.
+// leaderServerLocked returns the server that makes the transactions: the leader of an
+// ensemble, or nil if there is none. For a standalone server, it returns that server.
 func (c *cluster) leaderServerLocked() *Server {
 	if c.ens == nil {
 		return c.alone
@@ -37,9 +36,8 @@ func (c *cluster) leaderServerLocked() *Server {
 	return nil
 }
 
-// writableLocked reports whether the server can make transactions now, through
-// its leader if need be. The data of a closed standalone server can still be
-// changed; no client sees it.
+// writableLocked reports whether the server can make transactions now, if necessary
+// through its leader. A closed standalone server still can, but no client notices.
 func (s *Server) writableLocked() bool {
 	if s.closed {
 		return s.member == nil
@@ -47,10 +45,10 @@ func (s *Server) writableLocked() bool {
 	return s.member == nil || s.member.canCommitLocked()
 }
 
-// commitLocked runs a transaction made of the operations of do: one zxid,
-// whether it succeeds or not, and all of its watch events before commitLocked
-// returns. In an ensemble the transaction is the leader's, which must be in
-// reach. by is the connection that asks for the transaction, nil for the server
+// commitLocked runs a transaction with the operations of the function do. A transaction
+// takes one zxid, even if it fails, and its watch events are queued before commitLocked
+// returns. In an ensemble, the leader makes the transaction, and must be reachable. The
+// argument by is the connection of the request, or nil for a transaction of the server
 // itself.
 func (c *cluster) commitLocked(by *conn, do func(tx *datatree.Txn) wire.Code) (created string, code wire.Code) {
 	leader := c.leaderServerLocked()
@@ -64,8 +62,8 @@ func (c *cluster) commitLocked(by *conn, do func(tx *datatree.Txn) wire.Code) (c
 	return tx.Created, code
 }
 
-// commitEndLocked is the transaction that ends a session: it deletes the
-// session's ephemeral nodes.
+// commitEndLocked runs the transaction that ends a session and deletes its ephemeral
+// nodes.
 func (c *cluster) commitEndLocked(end sessionEnd) {
 	leader := c.leaderServerLocked()
 	tx := leader.newTxnLocked(nil)
@@ -75,7 +73,7 @@ func (c *cluster) commitEndLocked(end sessionEnd) {
 	leader.finishTxnLocked(tx, end)
 }
 
-// newTxnLocked begins a transaction of the server, which leads.
+// newTxnLocked begins a transaction. The server must be the leader.
 func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 	if s.member != nil && s.member.lag != 0 {
 		s.getAheadLocked()
@@ -95,14 +93,13 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 	return tx
 }
 
-// takeZxidLocked is a transaction that does nothing but count.
+// takeZxidLocked makes a transaction that changes nothing and takes a zxid.
 func (c *cluster) takeZxidLocked() {
 	c.commitLocked(nil, func(*datatree.Txn) wire.Code { return wire.OK })
 }
 
-// finishTxnLocked makes the clients of the leader, which is s, see a
-// transaction, and tells the other members. A leader that lags tells itself,
-// too.
+// finishTxnLocked publishes a transaction to the clients of the leader s, and sends it to
+// the other members. A leader that lags also sends the transaction to itself.
 func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 	if s.ahead != nil {
 		s.ahead.zxid = tx.Zxid
@@ -132,16 +129,15 @@ func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end se
 		return
 	}
 	for _, c := range s.connsOfLocked(end.session) {
-		s.watches.RemoveAll(c) // now, and not only when the answer to its closing has gone out
+		s.watches.RemoveAll(c) // at once, before the answer to the end of the session is sent
 		if c != end.closer {
 			c.closeByServerLocked()
 		}
 	}
 }
 
-// connsOfLocked returns the connections of a session to this server. In an
-// ensemble a connection that the client has given up for one to another member
-// may still be there.
+// connsOfLocked returns the connections of a session to this server. In an ensemble, the
+// server may still have a connection of a client that has moved to another member.
 func (s *Server) connsOfLocked(sess *session) []*conn {
 	if s.member == nil {
 		if sess.conn == nil {
@@ -158,15 +154,15 @@ func (s *Server) connsOfLocked(sess *session) []*conn {
 	return conns
 }
 
-// reaper deletes what is empty or outdated, on behalf of a server that makes
+// reaper deletes empty containers and outdated nodes, for a server that makes
 // transactions.
 type reaper struct {
 	srv  *Server
 	next *alarm
 }
 
-// scheduleLocked sets the alarm for the next look, if there is something to
-// look at. Looks are at whole intervals since the server began.
+// scheduleLocked sets the alarm for the next check, if there are nodes to check. Checks are
+// at whole intervals since the start of the server.
 func (r *reaper) scheduleLocked() {
 	s := r.srv
 	tree, _ := s.madeLocked()
@@ -196,7 +192,7 @@ func (r *reaper) stopLocked() {
 	r.next = nil
 }
 
-// reapLocked returns how many nodes it has deleted.
+// reapLocked deletes nodes, and returns how many it has deleted.
 func (r *reaper) reapLocked() int {
 	tree, _ := r.srv.madeLocked()
 	doomed := tree.Outdated(r.srv.cfg.WallClock().UnixMilli())

@@ -12,19 +12,19 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// conn is the server's side of one connection. Two goroutines work for it:
-// serve reads requests and carries them out in order, deliver writes what is in
-// out. The first to end closes the connection, which ends the other.
+// conn is the server's side of one connection. It has two goroutines: serve reads
+// requests and carries them out in order, and deliver writes the frames in out. A
+// goroutine that ends closes the connection, which ends the other goroutine.
 type conn struct {
 	srv  *Server
-	host *Host // the client's, or nil if it has not dialed through one
+	host *Host // the client's, or nil if the client has not dialed through a Host
 	seq  int64 // the order of acceptance
-	id   int64 // the order of first requests; 0 before
+	id   int64 // the order of first requests; 0 before the first request
 	nc   net.Conn
 	out  *outbox
-	done chan struct{} // closed with the connection
+	done chan struct{} // closed at the end of the connection
 
-	behind atomic.Bool // the request came together with the one before; written by serve
+	behind atomic.Bool // the request arrived together with the previous request; written by serve
 
 	// Used by serve only; nil without a ChaosPlan.
 	rng   *rand.Rand
@@ -38,16 +38,16 @@ type conn struct {
 	sasl   *digestServer // nil before the first message
 	closed bool
 
-	blackHole bool // bytes come in and are forgotten, none go out
-	leaving   bool // the end is on its way: bytes come in and are forgotten
+	blackHole bool // received bytes are dropped, and none are sent
+	leaving   bool // the end is on its way to the client, and received bytes are dropped
 }
 
-// connSet is the open connections of a server; nil until there is one.
+// connSet has the open connections of a server. It is nil before the first connection.
 type connSet map[*conn]struct{}
 
-// inOrder returns the connections, those first that came first.
+// inOrder returns the connections in the order of their arrival.
 func (s connSet) inOrder() []*conn {
-	if len(s) == 0 { // most servers begin and end like that
+	if len(s) == 0 { // usual at the beginning and at the end of a test
 		return nil
 	}
 	return slices.SortedFunc(maps.Keys(s), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
@@ -65,8 +65,8 @@ func (c *conn) close() {
 	c.closeLocked()
 }
 
-// closeLocked ends the connection at once: what is queued is lost, and so are
-// its watches. The session lives on.
+// closeLocked ends the connection at once. Queued frames and the watches of the
+// connection are lost. The session lives on.
 func (c *conn) closeLocked() {
 	if c.closed {
 		return
@@ -80,8 +80,7 @@ func (c *conn) closeLocked() {
 	c.unregisterLocked()
 }
 
-// unregisterLocked takes everything the server keeps for the connection away
-// from it.
+// unregisterLocked removes everything that the server keeps for the connection.
 func (c *conn) unregisterLocked() {
 	c.srv.watches.RemoveAll(c)
 	if c.sess != nil && c.sess.conn == c {
@@ -92,20 +91,19 @@ func (c *conn) unregisterLocked() {
 	}
 }
 
-// closeByServerLocked is how the server itself ends a connection: the client of
-// a connection that has become a black hole cannot see that.
+// closeByServerLocked ends a connection for the server's own reasons. The client of a
+// black hole does not notice the end.
 func (c *conn) closeByServerLocked() {
 	if c.blackHole {
-		c.blackHole = true
 		c.unregisterLocked()
 		return
 	}
 	c.closeInTransitLocked((*conn).closeLocked)
 }
 
-// closeInTransitLocked does how to the connection. Under WithChaos the end
-// takes its time to get to the client, as requests do: what was sent before it
-// arrives before it, and no two clients receive theirs at once.
+// closeInTransitLocked ends the connection by the function how. Under WithChaos, the
+// end takes time to reach the client, like an answer: the client first receives
+// everything that was sent earlier, and no two clients receive their ends at once.
 func (c *conn) closeInTransitLocked(how func(*conn)) {
 	if c.srv.sim == nil || c.srv.closing {
 		how(c)
@@ -137,16 +135,16 @@ func (c *conn) resetLocked() { c.closeInTransitLocked((*conn).resetNowLocked) }
 
 func (c *conn) resetNowLocked() {
 	if nc, canReset := c.nc.(interface{ SetLinger(sec int) error }); canReset {
-		_ = nc.SetLinger(0) // it only makes the end less gentle
+		_ = nc.SetLinger(0) // after an error, the end is only less abrupt
 	}
 	c.closeLocked()
 }
 
-// awaitChangeLocked waits for the next change, or the end of the connection.
-// s.mu is held before and after.
+// awaitChangeLocked waits for the next change of the server, or for the end of the
+// connection. The server's mutex is held before and after the call.
 func (c *conn) awaitChangeLocked() {
 	changed := c.srv.nextChangeLocked()
-	c.srv.mu.Unlock() // unlock would be a change for us
+	c.srv.mu.Unlock() // not Server.unlock, which would report a change
 	select {
 	case <-changed:
 	case <-c.done:

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Disruption is something that a [ChaosPlan] does to a server or a session that the
-// plan picks at random. If there is no server or session to pick, nothing happens.
-// These are the kinds:
+// Disruption is something that a [ChaosPlan] does to a random server or session. Without a
+// server or session that it could apply to, a disruption has no effect. These are the
+// kinds:
 //
 //	expire         ends a session without a warning, as Session.Expire
 //	cut            cuts the connection of a session, as Session.Cut
-//	replace        gives the client of a session a new one without telling it
+//	replace        gives the client of a session a new session without a notice
 //	pause_session  makes the requests of a session wait for at most For
 //	stop           stops a server for at most For
 //	pause          pauses a server for at most For
-//	blackhole      swallows all packets between a server and clients for at most For
+//	blackhole      drops all packets between a server and its clients for at most For
 //	refuse         makes a server refuse new connections for at most For
 //	reap           deletes empty containers and outdated nodes with a TTL
 //
@@ -27,19 +27,19 @@ import (
 //
 //	resign     makes the leader step down
 //	lag        makes a member lag by at most Lag, for at most For
-//	partition  cuts a member off from the others for at most For; the end of
-//	           one partition ends all
+//	partition  cuts a member off from the other members for at most For; the end
+//	           of one partition ends all partitions
 type Disruption struct {
-	// Kind is one of the above, or any name for what Do does.
+	// Kind is one of these kinds, or any name for the effect of Do.
 	Kind string
 	For  time.Duration
 	Lag  time.Duration
-	// Do is the test's own disruption. Do takes its random numbers from the argument,
-	// and must neither wait nor call StopFaults.
+	// Do is a disruption of the test's own. The argument is its only source of random
+	// numbers. It must neither wait nor call StopFaults.
 	Do func(*rand.Rand)
 }
 
-// disruptions do what the kinds of [Disruption] say.
+// disruptions has the functions for the kinds of [Disruption].
 var disruptions = map[string]func(v *victims, d Disruption){
 	"expire": toSession(func(s *Session) { s.Expire() }),
 	"cut":    toSession(func(s *Session) { s.Cut() }),
@@ -53,7 +53,7 @@ var disruptions = map[string]func(v *victims, d Disruption){
 		defer s.unlock()
 		s.startLocked()
 	}),
-	// A server that is stopped cannot be paused, which is no fault of the plan.
+	// A stopped server cannot be paused; the plan is valid all the same.
 	"pause":     lasting(func(s *Server) { _ = s.Pause() }, func(s *Server) { _ = s.Resume() }),
 	"blackhole": lasting((*Server).BlackholeAll, (*Server).Heal),
 	"refuse":    lasting(func(s *Server) { s.RefuseConnections(true) }, func(s *Server) { s.RefuseConnections(false) }),
@@ -105,7 +105,7 @@ func (d Disruption) check(standalone bool) error {
 	return nil
 }
 
-// victims are what a plan at work can disrupt.
+// victims are the servers and the ensemble that an active plan can disrupt.
 type victims struct {
 	*simulation
 	servers []*Server
@@ -160,7 +160,7 @@ func (v *victims) someSession() int64 {
 	return sessions[v.rng.IntN(len(sessions))].ID
 }
 
-// home returns the server to which a session is connected, or any.
+// home returns the server to which a session is connected, or any server.
 func (v *victims) home(session int64) *Server {
 	if v.ens == nil {
 		return v.servers[0]

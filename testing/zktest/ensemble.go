@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// Ensemble is several servers with one history, as a replicated ZooKeeper. Only the
-// leader makes transactions and decides when sessions end. The followers answer reads
-// from the transactions that they have applied so far. An ensemble serves while a
-// majority of its members is up and connected. All methods may be called from any
-// goroutine.
+// Ensemble is a replicated ZooKeeper: several servers with one history. Only the leader
+// makes transactions and decides on sessions. Followers answer reads from the
+// transactions that they have applied so far. An ensemble serves clients while a majority
+// of its members is up and connected. All methods may be called from any goroutine.
 type Ensemble struct {
 	*cluster
 	members []*Member
 
 	// Guarded by mu.
-	leader      *Member // the one of the last epoch, until it steps down
-	hadMajority bool    // a majority followed the leader when somebody last looked
+	leader      *Member // the leader of the last epoch, until it steps down
+	hadMajority bool    // a majority followed the leader at the last check
 	election    *alarm
 	ping        *alarm
-	pingAt      time.Time  // ping goes off then
+	pingAt      time.Time  // when the alarm ping goes off
 	log         requestLog // the requests to all members
 }
 
-// servers returns the members as what they are besides.
+// servers returns the members as servers.
 func (e *Ensemble) servers() []*Server {
 	var servers []*Server
 	for _, m := range e.members {
@@ -47,8 +46,8 @@ func (e *Ensemble) Leader() *Member {
 	return e.leader
 }
 
-// Followers returns the members that serve, and follow the leader as far as
-// they know.
+// Followers returns the members that serve clients and believe that they follow the
+// leader.
 func (e *Ensemble) Followers() []*Member {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -77,8 +76,8 @@ func (e *Ensemble) serverAt(address string) *Server {
 	return nil
 }
 
-// countFollowersLocked returns how many members follow a leader and reach it,
-// itself included.
+// countFollowersLocked returns how many members follow a leader and reach it. The leader
+// counts, too.
 func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	for _, m := range e.members {
 		if m.followsLocked(leader) && m.reachesLocked(leader) {
@@ -88,39 +87,38 @@ func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	return n
 }
 
-// isMajority reports whether n members can decide.
+// isMajority reports whether n members are a majority.
 func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }
 
-// forever is a lag that does not end by itself.
+// forever is a lag that lasts until the next call of Lag.
 const forever time.Duration = math.MaxInt64
 
-// Member is a server of an [Ensemble]. Inspection shows what this member has
-// applied; its sessions are the ensemble's. Methods that write, such as
-// [Server.Create], go through the leader. [Server.Close] takes the member away
-// for good.
+// Member is a server of an [Ensemble]. Methods that read show the tree of this member and
+// the sessions of the ensemble. Methods that write, such as [Server.Create], go through
+// the leader. [Server.Close] removes the member for good.
 type Member struct {
 	*Server
 	id int
 
 	// Guarded by mu.
-	leader              *Member // whom it follows, itself if it leads; nil while it looks for a leader and does not serve
+	leader              *Member // the member itself if it leads; nil while it looks for a leader and serves no client
 	epoch               int64   // the epoch of that leader: the same member may lead again later
 	part                int     // the part of a partitioned network: members in the same part reach each other
 	lag                 time.Duration
-	resigned            bool     // it does not want to win the next election
+	resigned            bool     // the member must not win the next election
 	queue               []*entry // transactions to apply
-	received            int      // how many of them have arrived
-	applying            *alarm   // for the next one
+	received            int      // how many transactions of the queue have arrived
+	applying            *alarm   // applies the next transaction
 	givingUp            *alarm   // gives up the leader, or steps down as the leader
 	pending             []*exchange
-	touchTable          map[*session]struct{} // clients whose signs of life the leader does not know yet
-	disconnectedInPause bool                  // it would have given up its leader, had it not been paused
+	touchTable          map[*session]struct{} // sessions whose last contact the leader does not know yet
+	disconnectedInPause bool                  // without its pause, the member would have left its leader
 	deposed             *deposedLeader
 }
 
-// deposedLeader is what a leader has kept that is cut off from the others while
-// they have elected another one. It goes on until it notices that it has no
-// majority any more.
+// deposedLeader is the state of a leader that is cut off, while the other members have
+// elected another leader. The deposed leader continues until it notices that it has lost
+// its majority.
 type deposedLeader struct {
 	sessions map[int64]*session // the sessions at that election; some may have ended since
 }
@@ -128,7 +126,7 @@ type deposedLeader struct {
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
 
-// behind is Behind of package zkinside.
+// behind implements Behind of package zkinside.
 func (m *Member) behind() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,7 +151,7 @@ func (m *Member) canCommitLocked() bool {
 	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
 }
 
-// admitsLocked reports whether the session may come here, see moveTo.
+// admitsLocked reports whether the session may connect to this member; see moveTo.
 func (m *Member) admitsLocked(session int64) bool {
 	to := m.moving[session]
 	if to == m {

@@ -4,10 +4,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// operation is a decoded request. Each type of request has one, in a file
+// operation is a decoded request. Each type of request has an implementation, in a file
 // op_*.go.
 type operation interface {
-	// target is the path the request is about, "" if there is none.
+	// target returns the path of the request, or an empty string.
 	target() string
 	// runLocked carries the request out and writes the body of the answer.
 	runLocked(x *exchange, out *wire.Encoder) wire.Code
@@ -16,10 +16,10 @@ type operation interface {
 // handshake is the operation that begins a session. Its answer has no header.
 type handshake interface {
 	operation
-	// waitsForLeaderLocked reports whether a follower cannot answer it alone.
+	// waitsForLeaderLocked reports whether a follower needs its leader for the answer.
 	waitsForLeaderLocked(x *exchange) bool
-	// connectLocked carries it out and returns the frame of the answer, nil for
-	// none.
+	// connectLocked carries the handshake out and returns the frame of the answer, or
+	// nil if there is no answer.
 	connectLocked(x *exchange) []byte
 	// rejectLocked returns the frame that says "session expired".
 	rejectLocked(x *exchange) []byte
@@ -33,13 +33,12 @@ type exchange struct {
 	op   operation
 
 	last    bool // the connection ends after the answer
-	unknown bool // the server does not know the request
+	unknown bool // the server does not know this type of request
 
-	scheduled Action // what the scheduler wants done to it
+	scheduled Action // the scheduler's action on the request
 
-	// An answer of a member waits until the member has applied as much as the
-	// request learned of: a write its own transaction, a sync everything there
-	// was.
+	// The answer waits until the member has applied this transaction: for a write, its
+	// own; for a sync, the newest when the sync arrived.
 	awaitZxid int64
 	pending   *pendingAnswer // nil if there is no need to wait
 }
@@ -50,12 +49,12 @@ type pendingAnswer struct {
 	out      *wire.Encoder // nil if frame is complete
 	frame    []byte
 	code     wire.Code
-	over     chan struct{} // closed when the following are set
+	over     chan struct{} // closed when the following fields are set
 	more     bool
 	answered chan struct{}
 }
 
-// paths returns the paths that the request is about.
+// paths returns the paths of the request.
 func (x *exchange) paths() []string {
 	if m, isMulti := x.op.(interface{ targets() []string }); isMulti {
 		return m.targets()
@@ -63,9 +62,9 @@ func (x *exchange) paths() []string {
 	return []string{x.req.Path}
 }
 
-// needsNoMajorityLocked reports whether the member's leader answers although it
-// has lost its majority: a sync, or the handshake of a session, as long as it
-// does not know that.
+// needsNoMajorityLocked reports whether the member's leader answers the request although it
+// has lost its majority. Until the leader notices that loss, it answers syncs, and
+// handshakes of existing sessions.
 func (x *exchange) needsNoMajorityLocked() bool {
 	m := x.srv.member
 	_, isHandshake := x.op.(handshake)
@@ -73,7 +72,7 @@ func (x *exchange) needsNoMajorityLocked() bool {
 	return isFree && !m.canCommitLocked() && m.leader != nil && m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
-// forLeaderLocked reports whether a follower cannot answer the request alone.
+// forLeaderLocked reports whether a follower needs its leader for the answer.
 func (x *exchange) forLeaderLocked() bool {
 	if op, isHandshake := x.op.(handshake); isHandshake {
 		return op.waitsForLeaderLocked(x)
@@ -86,7 +85,7 @@ func (x *exchange) forLeaderLocked() bool {
 	return false
 }
 
-// finishLocked queues the answer under the faults that apply to it.
+// finishLocked queues the answer, with the faults of the request.
 func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered chan struct{}) {
 	switch {
 	case f.blackholeReply:
@@ -104,7 +103,7 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	}
 	x.conn.out.push(out)
 	switch {
-	case x.conn.blackHole: // the client does not even see an end
+	case x.conn.blackHole: // the client does not notice the end of the connection
 		x.conn.out.seal()
 		if x.last {
 			x.conn.closeByServerLocked()
@@ -117,7 +116,7 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	return true, answered
 }
 
-// logLocked writes the request down.
+// logLocked adds the request to the log.
 func (x *exchange) logLocked() {
 	s := x.srv
 	s.log.add(x.req, s.cfg.RequestLog)
@@ -126,8 +125,8 @@ func (x *exchange) logLocked() {
 	}
 }
 
-// touchLocked notes that the client has been heard of. Requests that are answered on
-// the spot do not count.
+// touchLocked records a contact with the client. A request does not count if the server
+// answers it where it reads the request.
 func (x *exchange) touchLocked() {
 	if !answeredOnTheSpot(x.req.Op) {
 		x.conn.sess.touchLocked(x.srv)
@@ -145,13 +144,12 @@ func (x *exchange) replyLocked(out *wire.Encoder, code wire.Code) []byte {
 	case x.req.Op == wire.OpPing:
 		xid = wire.XidPing
 	case answeredOnTheSpot(x.req.Op):
-		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
+		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that transaction
 	}
 	return out.Reply(xid, zxid, code)
 }
 
-// awaitHistoryLocked makes the answer wait if the member has something to apply
-// first.
+// awaitHistoryLocked makes the answer wait if the member must apply transactions first.
 func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
 	if x.awaitZxid <= x.srv.zxid {
 		return false
@@ -160,7 +158,7 @@ func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
 	return true
 }
 
-// answerAppliedLocked queues an answer that has waited long enough.
+// answerAppliedLocked queues an answer whose transaction the member has applied.
 func (x *exchange) answerAppliedLocked() {
 	u := x.pending
 	if u.more = !x.conn.closed; x.conn.receivesLocked() {

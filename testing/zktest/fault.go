@@ -11,44 +11,44 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Rule aims an [Action] at requests. A zero field does not restrict the rule: a rule
-// with only Do hits the next request that is neither a ping nor a handshake.
+// Rule applies an [Action] to requests. A field that is zero does not restrict the
+// rule: a rule that has only Do hits the next request, except pings and handshakes.
 type Rule struct {
-	// Op is the type of request; see [Op] for the ones that cover several.
-	// OpAny matches everything except pings, which are Op(11), and handshakes, which
-	// are OpConnect.
+	// Op is the type of request; some values of [Op] cover several types. OpAny
+	// matches everything except pings and handshakes, which need a rule with Op(11) or
+	// OpConnect.
 	Op Op
-	// Path is a pattern as in [path.Match] for the path the request is about,
-	// or for one of the paths of a multi; "" matches every request. The path of a
-	// sequential create has no number yet. The names of a lock's nodes begin with a
-	// random id, as in /locks/x/_c_<id>-lock-0000000000: the pattern for the nodes of
-	// the lock /locks/x is /locks/x/*.
+	// Path is a pattern as in [path.Match] for the path of the request, or for one of
+	// the paths of a multi. An empty Path matches every request. A sequential create
+	// has the path in the request, without the number. The nodes of a lock at /locks/x
+	// begin with a random id, as in /locks/x/_c_<id>-lock-0000000000: the pattern
+	// /locks/x/* matches them.
 	Path string
-	// Session is the session that sends the request, 0 for any. For a handshake
-	// it is the session that the client wants to continue.
+	// Session is the session that sends the request, or 0 for any session. For a
+	// handshake, it is the session that the client wants to continue.
 	Session int64
-	// After is how many matching requests to let through first. For example, a
-	// client that creates missing parents first sends a create that fails: After: 1
-	// aims at the create that succeeds.
+	// After is how many matching requests the rule lets through first. A client that
+	// creates missing parents usually tries without parents first: that create fails,
+	// and the second create succeeds. A rule with After: 1 hits the second create.
 	After int
-	// Times is how many requests to hit; 0 means 1, and -1 means all.
+	// Times is how many requests the rule hits; 0 means 1, and -1 means all.
 	Times int
-	// Do is what to do to them.
+	// Do is the action on the requests.
 	Do Action
-	// Optional rules may hit no request. Any other rule fails the test of the
-	// server if the test ends and the rule has hit none.
+	// Optional allows the rule to hit no request. Without Optional, a rule that has hit
+	// no request fails the test of the server at the end.
 	Optional bool
-	// Chance is how likely a rule of a [ChaosPlan] is to hit a request that
-	// matches: 0 never, 1 always. Other rules have none.
+	// Chance is the probability with which a rule of a [ChaosPlan] hits a matching
+	// request: 0 is never, and 1 is always. For a rule of Inject, it must be 0.
 	Chance float64
 }
 
-// Injection is a rule at work in a server.
+// Injection is a rule that is active in a server.
 type Injection struct {
 	monitor *monitor
-	rules   *rules // the cluster's, this one among them
+	rules   *rules // all rules of the cluster
 	rule    Rule
-	member  int // the member where it is at work; 0 for all there are
+	member  int // the member in which the rule is active; 0 for all members
 	done    chan struct{}
 	err     error
 	setAt   string // the file and line of the call of Inject
@@ -76,10 +76,10 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// Err returns what is wrong with the rule, or nil.
+// Err returns why the rule is invalid, or nil.
 func (i *Injection) Err() error { return i.err }
 
-// Remove takes the rule out of work. Requests that it has hit stay hit.
+// Remove deactivates the rule. The action on requests that were already hit continues.
 func (i *Injection) Remove() {
 	i.monitor.mu.Lock()
 	defer i.monitor.unlock()
@@ -93,8 +93,8 @@ func (i *Injection) Hits() int {
 	return i.hits
 }
 
-// Done is closed when the rule has hit the last of its Times, just before the action.
-// With Times -1, Done is never closed.
+// Done is closed when the rule has hit the last of its Times. The action follows a moment
+// later. With Times -1, Done is never closed.
 func (i *Injection) Done() <-chan struct{} { return i.done }
 
 func (i *Injection) spentLocked() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
@@ -112,8 +112,8 @@ func (i *Injection) hitLocked(req *Request, paths func() []string) bool {
 	return true
 }
 
-// matches reports whether the rule is about the request. paths returns the
-// paths that the request is about.
+// matches reports whether the rule matches the request. The function paths returns the
+// paths of the request.
 func (r *Rule) matches(req *Request, paths func() []string) bool {
 	if !r.Op.Covers(req.Op) || r.Session != 0 && r.Session != req.Session {
 		return false
@@ -126,8 +126,8 @@ func (r *Rule) matches(req *Request, paths func() []string) bool {
 
 // rules are the rules of a cluster, in the order in which the test set them.
 type rules struct {
-	injections []*Injection            // at work
-	unused     map[*Injection]struct{} // at work or removed, not [Rule.Optional], and without a hit
+	injections []*Injection            // the active rules
+	unused     map[*Injection]struct{} // active or removed rules that are not [Rule.Optional] and have no hit
 }
 
 func (r *rules) addLocked(i *Injection) {
@@ -140,7 +140,7 @@ func (r *rules) addLocked(i *Injection) {
 	}
 }
 
-// unused describes the rules that should have hit a request, and have not.
+// unused describes the rules that should have hit a request, but have not.
 func (c *cluster) unused() (list []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +156,7 @@ func (r *rules) removeLocked(i *Injection) {
 	r.injections = slices.DeleteFunc(r.injections, func(o *Injection) bool { return o == i })
 }
 
-// applyLocked asks every rule about the request, and adds what they want.
+// applyLocked adds the faults of all rules that hit the request.
 func (r *rules) applyLocked(f *faults, req *Request, paths func() []string) {
 	for _, i := range slices.Clone(r.injections) {
 		if !i.hitLocked(req, paths) {
@@ -171,17 +171,17 @@ func (r *rules) applyLocked(f *faults, req *Request, paths func() []string) {
 	}
 }
 
-// Inject puts a rule to work. If several rules hit the same request, all their actions
-// apply. A rule with a malformed pattern, without an action, or with a refused action
-// hits nothing: the rule fails the test of the server, and [Injection.Err] says what is
-// wrong for a server of [Run].
+// Inject activates a rule. If several rules hit the same request, all their actions
+// apply. A rule with a malformed pattern, or with a missing or invalid action, hits
+// nothing and fails the test of the server. For a server of [Run], [Injection.Err]
+// returns the reason.
 func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s.number()) }
 
-// Inject puts a rule to work at every member; see [Server.Inject]. The members count
-// its hits together.
+// Inject activates a rule in every member; see [Server.Inject]. After and Times count the
+// requests to all members together.
 func (e *Ensemble) Inject(r Rule) *Injection { return e.inject(r, 0) }
 
-// inject puts a rule to work at a member, or with 0 at all there are.
+// inject activates a rule in a member, or in all members if the argument is 0.
 func (c *cluster) inject(r Rule, member int) *Injection {
 	if r.Times == 0 {
 		r.Times = 1

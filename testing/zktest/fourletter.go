@@ -9,9 +9,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// words are the administrative commands: four letters in the place of the first
-// frame's length, answered in plain text. All of them are open to everyone,
-// where a real server allows only srvr unless its whitelist says otherwise.
+// words are the administrative commands: four letters in place of the first frame's length,
+// with an answer in plain text. Every client may use every command. A real server allows only
+// srvr, and the commands in its whitelist.
 var words = map[string]func(*wordAnswer){
 	"envi": (*wordAnswer).envi,
 	"isro": func(a *wordAnswer) { a.WriteString("rw") },
@@ -20,15 +20,14 @@ var words = map[string]func(*wordAnswer){
 	"srvr": (*wordAnswer).srvrLocked,
 }
 
-// wordAnswer is the answer to a word about a server, while it is written. Its
-// methods need the lock of the server.
+// wordAnswer writes the answer to a word. Its methods need the lock of the server.
 type wordAnswer struct {
 	strings.Builder
 	srv *Server
 }
 
-// version is what the words tell of the server. Clients decide by its number
-// what they may ask for; kazoo does.
+// version is the version in the answers to words. Some clients, such as kazoo, decide by its
+// number which requests they use.
 func (a *wordAnswer) version() string {
 	number := "3.9.3"
 	if a.srv.cfg.Version38 {
@@ -37,8 +36,7 @@ func (a *wordAnswer) version() string {
 	return number + "-zktest, built on 2000-01-01 00:00 UTC"
 }
 
-// fourLetterWord returns the command at the beginning of a connection, "" if
-// there is none.
+// fourLetterWord returns the command at the beginning of a connection, or an empty string.
 func fourLetterWord(r *bufio.Reader) string {
 	head, err := r.Peek(wire.LengthSize)
 	if err != nil {
@@ -80,11 +78,10 @@ func (a *wordAnswer) srvrLocked() {
 // nodeCountLocked is one too many because a real server counts the root twice.
 func (a *wordAnswer) nodeCountLocked() int { return a.srv.tree.Len() + 1 }
 
-// envi has the one line that clients read.
+// envi has only the line that clients read.
 func (a *wordAnswer) envi() { fmt.Fprintf(a, "Environment:\nzookeeper.version=%s\n", a.version()) }
 
-// mntrLocked writes the part of a real server's some 500 values that people
-// look at.
+// mntrLocked writes the most used of a real server's 500 values.
 func (a *wordAnswer) mntrLocked() {
 	row := func(key string, value any) { fmt.Fprintf(a, "zk_%s\t%v\n", key, value) }
 	row("version", a.version())

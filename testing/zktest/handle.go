@@ -2,8 +2,8 @@ package zktest
 
 import "github.com/gocurator/curator/testing/zktest/internal/wire"
 
-// handle carries out a request under the faults that apply to it. It reports
-// whether to read on; if not, the end of the connection is already arranged.
+// handle carries out a request under the faults that apply to it. It returns false
+// if the connection is about to end, and no further request is to be read.
 func (c *conn) handle(x *exchange) (more bool) {
 	s := c.srv
 	s.mu.Lock()
@@ -48,7 +48,8 @@ func (c *conn) handle(x *exchange) (more bool) {
 	return more
 }
 
-// faultsLocked is what the rules, and a ChaosPlan, want done to the request.
+// faultsLocked returns the faults that the rules and the ChaosPlan have chosen for
+// the request.
 func (x *exchange) faultsLocked() (f faults) {
 	s := x.srv
 	if x.scheduled.apply != nil { // there is a scheduler
@@ -63,8 +64,8 @@ func (x *exchange) faultsLocked() (f faults) {
 	return f
 }
 
-// awaitTurnLocked returns, with the lock held as before, when the request can
-// be carried out, or will never be.
+// awaitTurnLocked returns when the request can be carried out, or when its
+// connection has ended. The lock is held before and after the call.
 func (x *exchange) awaitTurnLocked() {
 	s := x.srv
 	if !x.conn.receivesLocked() || !x.mustWaitLocked() {
@@ -94,11 +95,11 @@ func (x *exchange) mustWaitLocked() bool {
 	return paused
 }
 
-// processLocked carries the request out, or does what the faults want instead,
-// and queues the answer. If functions are to be called before the answer goes
-// out, it waits in the queue for the channel answered to be closed: its place
-// has to be taken now, so that an event of a watch that this request has set
-// cannot overtake the answer, while the server works on for others.
+// processLocked carries the request out, or applies the faults instead, and queues
+// the answer. If functions must be called before the answer is sent, the answer waits
+// in the queue until the channel answered is closed, and the server continues to work
+// for other clients. The answer is queued now, so that the event of a watch that this
+// request has set cannot overtake the answer.
 func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	var answer []byte // nil: the connection stays silent
 	switch {
@@ -129,8 +130,8 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	return x.finishLocked(f, answer)
 }
 
-// runLocked carries the request out and returns the frame of the answer, nil
-// for none or for one that has to wait.
+// runLocked carries the request out and returns the frame of the answer. It returns
+// nil if there is no answer, or if the answer has to wait.
 func (x *exchange) runLocked() []byte {
 	if op, isHandshake := x.op.(handshake); isHandshake {
 		answer := op.connectLocked(x)
@@ -152,9 +153,9 @@ func (x *exchange) runLocked() []byte {
 	return x.replyLocked(out, x.op.runLocked(x, out))
 }
 
-// runAtLeaderLocked carries out what a follower hands on to its leader. That
-// the client has been heard of is not handed on. A client that has moved to
-// another member is not answered, as if it could not be meant.
+// runAtLeaderLocked carries out a request that a follower passes on to its leader.
+// The request does not count as contact with the client at the leader. A client that
+// has moved to another member gets no answer.
 func (x *exchange) runAtLeaderLocked() []byte {
 	s, sess := x.srv, x.conn.sess
 	sess.touchLocked(s)
@@ -172,9 +173,10 @@ func (x *exchange) runAtLeaderLocked() []byte {
 	return x.replyToHistoryLocked(out, code, s.leaderServerLocked())
 }
 
-// replyToHistoryLocked returns the answer if the member has applied all that a
-// leader had made when the request came. A leader answers the syncs of its
-// clients without that, like reads (CommitProcessor.needCommit).
+// replyToHistoryLocked returns the answer if the member has applied every transaction
+// that the leader had made when the request arrived. Otherwise it returns nil, and the
+// answer waits. A leader answers its clients' syncs without waiting
+// (CommitProcessor.needCommit).
 func (x *exchange) replyToHistoryLocked(out *wire.Encoder, code wire.Code, leader *Server) []byte {
 	if x.req.Op != wire.OpSync || leader != x.srv {
 		x.awaitZxid = leader.madeZxidLocked()
@@ -186,9 +188,8 @@ func (x *exchange) replyToHistoryLocked(out *wire.Encoder, code wire.Code, leade
 	return x.replyLocked(out, code)
 }
 
-// runWithoutMajorityLocked carries out a sync whose leader has lost its
-// majority and does not know that. The member waits for what that leader has
-// made.
+// runWithoutMajorityLocked carries out a sync whose leader has lost its majority
+// without noticing the loss. The member waits for the transactions of that leader.
 func (x *exchange) runWithoutMajorityLocked() []byte {
 	x.touchLocked()
 	out := wire.NewReply()
@@ -196,7 +197,7 @@ func (x *exchange) runWithoutMajorityLocked() []byte {
 	return x.replyToHistoryLocked(out, code, x.srv.member.leader.Server)
 }
 
-// refuseLocked returns an answer with an error, without carrying anything out.
+// refuseLocked returns an answer with an error, and does not carry the request out.
 func (x *exchange) refuseLocked(code wire.Code) []byte {
 	if op, isHandshake := x.op.(handshake); isHandshake {
 		return op.rejectLocked(x)

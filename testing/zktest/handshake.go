@@ -7,13 +7,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// connectOp is the handshake, the first frame on a connection: a client opens a
-// session, or takes up one it has.
+// connectOp is the handshake, the first frame on a connection. With it, a client opens a
+// session, or continues its session.
 type connectOp struct {
 	pathless
-	seen     int64 // the last zxid the client knows of
+	seen     int64 // the newest zxid that the client has seen
 	timeout  time.Duration
-	session  int64 // 0: a new one
+	session  int64 // 0 for a new session
 	password []byte
 	flagged  bool // the client knows of read-only servers and expects a flag in the answer
 }
@@ -35,16 +35,16 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	return x, nil
 }
 
-// waitsForLeaderLocked is true, except for a client that has seen more than this
-// server, which is sent away at once.
+// waitsForLeaderLocked returns false for a client that has seen a newer transaction than
+// this server: the server closes that connection at once.
 func (op *connectOp) waitsForLeaderLocked(x *exchange) bool { return op.seen <= x.srv.zxid }
 
 // connectLocked gives the connection a session and returns the answer.
 func (op *connectOp) connectLocked(x *exchange) []byte {
 	s := x.srv
 	if op.seen > s.zxid {
-		// The client has seen a future that this server has not: it has to find
-		// a better server, and is told so by silence.
+		// The client has seen a newer transaction than this server. The server closes
+		// the connection without an answer, so that the client tries another server.
 		return x.hangUpLocked()
 	}
 	if s.member != nil && !s.member.admitsLocked(op.session) {
@@ -70,11 +70,11 @@ func (x *exchange) hangUpLocked() []byte {
 	return nil
 }
 
-// takeUpLocked gives the connection its session.
+// takeUpLocked connects a session to this connection.
 func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	s := x.srv
 	if sess.host != nil && sess.host != x.conn.host {
-		sess.host.endedLocked(sess) // there, the session will never end
+		sess.host.endedLocked(sess) // the previous host must not wait for the end of the session
 	}
 	sess.conn, sess.stray, sess.host, x.conn.sess = x.conn, nil, x.conn.host, sess
 	sess.owner = x.conn
@@ -84,8 +84,8 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	return op.answerLocked(s, wire.Millis(sess.timeout), sess.id)
 }
 
-// lookUpLocked returns the session the client asks for, nil if it is over or
-// not its own.
+// lookUpLocked returns the session in the handshake, or nil if the session is over or
+// belongs to another client.
 func (op *connectOp) lookUpLocked(s *Server) *session {
 	if op.session == 0 || s.cfg.ClickHouseKeeper && s.sessions[op.session] == nil {
 		return s.newSessionLocked()
@@ -100,18 +100,17 @@ func (op *connectOp) lookUpLocked(s *Server) *session {
 	return s.sessions[op.session]
 }
 
-// provesOwnerLocked reports whether the client has the password of the session,
-// which is nil for one that the server does not know. Like a real server it ends
-// its connections of the session before it looks at the password
+// provesOwnerLocked reports whether the client has the password of the session, which is
+// nil if the server does not know the session. Like a real server, it closes the other
+// connections of the session before it checks the password
 // (ZooKeeperServer.processConnectRequest).
 func (op *connectOp) provesOwnerLocked(s *Server, sess *session) bool {
 	sess.endConnsAtLocked(s)
 	return subtle.ConstantTimeCompare(s.password(op.session), op.password) == 1
 }
 
-// rejectLocked tells the client that its session is over, and ends the
-// connection. In the answer, the timeout and the session id are 0: clients check one or
-// the other.
+// rejectLocked answers that the session is over, and ends the connection. In the answer,
+// the timeout and the session id are 0: some clients check the timeout, and some the id.
 func (op *connectOp) rejectLocked(x *exchange) []byte {
 	x.last = true
 	x.req.Err, x.req.Zxid = wire.ErrSessionExpired, x.srv.zxid
@@ -134,9 +133,9 @@ func (op *connectOp) answerLocked(s *Server, timeout int32, id int64) []byte {
 	return e.Frame()
 }
 
-// connectWithoutMajorityLocked is connectLocked at a leader that has lost its
-// majority and does not know that, or at a follower of it. To take up a session
-// is no transaction (LeaderZooKeeperServer.revalidateSession).
+// connectWithoutMajorityLocked is connectLocked at a leader that has lost its majority
+// without noticing the loss, or at a follower of that leader. Continuing a session needs no
+// transaction (LeaderZooKeeperServer.revalidateSession).
 func (op *connectOp) connectWithoutMajorityLocked(x *exchange) []byte {
 	m := x.srv.member
 	if !m.admitsLocked(op.session) {
@@ -156,8 +155,8 @@ func (op *connectOp) connectWithoutMajorityLocked(x *exchange) []byte {
 	return op.strayLocked(x, sess)
 }
 
-// strayLocked is takeUpLocked at a leader that was deposed. The next leader does
-// not learn of it.
+// strayLocked is takeUpLocked at a deposed leader. The next leader does not learn of the
+// connection.
 func (op *connectOp) strayLocked(x *exchange, sess *session) []byte {
 	if sess.stray != nil {
 		sess.stray.closeByServerLocked()

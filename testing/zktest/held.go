@@ -11,12 +11,11 @@ import (
 type heldRequest struct {
 	x     *exchange
 	alarm *alarm
-	due   bool // its time has come
+	due   bool // the time to carry it out has come
 }
 
-// holdLocked carries the request out when d has passed. Its connection ends
-// before that, and nobody is told what has become of it. A handshake is lost: no
-// session is taken up for a client that has gone.
+// holdLocked carries the request out after the duration d. The connection ends before that,
+// so the client gets no answer. A handshake is lost instead, because its client has gone.
 func (x *exchange) holdLocked(d time.Duration) {
 	if x.conn.sess == nil {
 		return
@@ -31,9 +30,9 @@ func (x *exchange) holdLocked(d time.Duration) {
 	s.held = append(s.held, h)
 }
 
-// carryOutHeldLocked carries out what is due. A paused server does so when it
-// goes on, and one whose leader is out of reach when the leader is back: the
-// connection between them has kept it.
+// carryOutHeldLocked carries out the requests that are due. A paused server waits until it
+// continues. A server that cannot reach its leader waits for the leader: the connection
+// between the two keeps the requests.
 func (s *Server) carryOutHeldLocked() {
 	for !s.paused && s.writableLocked() {
 		i := slices.IndexFunc(s.held, func(h *heldRequest) bool { return h.due })
@@ -46,8 +45,8 @@ func (s *Server) carryOutHeldLocked() {
 	}
 }
 
-// forgetHeldLocked is for a server whose process ends, or its work for a
-// leader: what it has not handed on is lost.
+// forgetHeldLocked is called when a server's process ends, or when the server leaves its
+// leader. Requests that the server has not passed on are lost.
 func (s *Server) forgetHeldLocked() {
 	for _, h := range s.held {
 		h.alarm.stop()
@@ -61,8 +60,8 @@ func (x *exchange) carryOutLateLocked() {
 	x.logLocked()
 }
 
-// runHeldLocked is what a leader does with a request that comes late. It does
-// not know the connection, but which server took the session up last
+// runHeldLocked carries out a late request at the leader. The leader does not know the
+// connection, but it knows the server to which the session was last connected
 // (PrepRequestProcessor, SessionTracker.checkSession).
 func (x *exchange) runHeldLocked() wire.Code {
 	sess := x.conn.sess
@@ -73,7 +72,7 @@ func (x *exchange) runHeldLocked() wire.Code {
 	case sess.owner != x.conn:
 		return wire.ErrSessionMoved
 	case !x.forLeaderLocked():
-		return wire.OK // it changes nothing, and there is nobody to answer
+		return wire.OK // the request changes nothing, and the client gets no answer
 	}
 	return x.op.runLocked(x, wire.NewReply())
 }

@@ -10,28 +10,27 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// Host is a machine on which clients run. A test can cut it off from all
-// servers. The cut lasts until [Host.Heal], and includes connections that are
-// dialed meanwhile. The clients of other hosts, and those that dial through the
-// server itself, do not notice. All methods may be called from any goroutine.
+// Host is a machine on which clients run. A test can cut the machine off from all
+// servers until [Host.Heal]. The cut includes connections that are dialed meanwhile.
+// Clients of other hosts, and clients that dial through the server itself, do not
+// notice the cut. All methods may be called from any goroutine.
 //
 //	host := srv.NewHost()
 //	client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()))
 //	...
-//	host.Isolate() // this client alone neither sends nor hears anything
+//	host.Isolate() // only this client is cut off
 type Host struct {
 	cluster *cluster
-	servers []*Server                    // the servers that it can dial
-	find    func(address string) *Server // nil: there is none
+	servers []*Server                    // the servers that the host can dial
+	find    func(address string) *Server // returns nil if no server has the address
 
 	// Guarded by cluster.mu.
 	disconnected, isolated bool
-	losing                 map[int64]struct{} // sessions whose end is the end of the isolation
+	losing                 map[int64]struct{} // the isolation ends with the last of these sessions
 	slept                  time.Duration
 }
 
-// NewHost returns a host from which this server can be dialed, whatever the
-// address.
+// NewHost returns a host whose dialer connects to this server, for every address.
 func (s *Server) NewHost() *Host {
 	return &Host{cluster: s.cluster, servers: []*Server{s}, find: func(string) *Server { return s }}
 }
@@ -61,8 +60,8 @@ func (h *Host) dial(ctx context.Context, network, address string) (net.Conn, err
 	}
 }
 
-// Disconnect ends the connections of the host, so that its clients know at
-// once, and makes dialing fail until [Host.Heal].
+// Disconnect ends the connections of the host, and makes dialing fail until
+// [Host.Heal]. The clients of the host notice the end at once.
 func (h *Host) Disconnect() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
@@ -70,11 +69,10 @@ func (h *Host) Disconnect() {
 	h.eachConnLocked(func(c *conn) { c.closeInTransitLocked((*conn).closeLocked) })
 }
 
-// Isolate makes all connections of the host black holes, future ones included,
-// until [Host.Heal]: they stay open, but nothing gets through in either
-// direction, as if a cable had been pulled out. Clients and servers learn of it
-// by their timeouts. It is [Server.BlackholeAll] for one host; Server.Heal does
-// not end it.
+// Isolate makes all present and future connections of the host black holes until
+// [Host.Heal]: connections stay open, but nothing gets through in either direction, as
+// if a cable had been pulled out. Clients and servers notice the cut by their timeouts.
+// Isolate is [Server.BlackholeAll] for one host, but Server.Heal does not end it.
 func (h *Host) Isolate() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
@@ -103,17 +101,16 @@ func (h *Host) healLocked() {
 	})
 }
 
-// LoseSessions makes the clients of the host lose their sessions as in
-// production: the host is isolated until the servers have expired all sessions
-// that it has now, and then healed. Meanwhile, other clients get the locks of
-// the host's clients, which find their sessions expired when they reconnect. A
-// client that keeps ZooKeeper's rules gives the session up earlier, by its own
-// clock; see [Session.Expire] for a loss without a warning.
+// LoseSessions makes the clients of the host lose their sessions as in production. It
+// isolates the host until the servers have expired all present sessions of the host,
+// and then heals the host. Meanwhile, other clients get the locks of the host's
+// clients. A client that follows ZooKeeper's rules gives its session up earlier, by its
+// own clock. [Session.Expire] is a loss without a warning.
 //
-// LoseSessions returns at once. The sessions expire after their timeouts, and
-// [Host.Heal] ends the isolation early. LoseSessions does not wait for a session that
-// its client has continued from another host. LoseSessions returns false, and does
-// nothing, if the host has no session.
+// LoseSessions returns at once. The sessions expire after their timeouts, unless
+// [Host.Heal] ends the isolation early. The isolation does not wait for a session that
+// continues on another host. If the host has no session, LoseSessions does nothing and
+// returns false.
 func (h *Host) LoseSessions() bool {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
@@ -129,7 +126,7 @@ func (h *Host) LoseSessions() bool {
 	return true
 }
 
-// endedLocked notes the end of each session of the host.
+// endedLocked records the end of a session of the host.
 func (h *Host) endedLocked(sess *session) {
 	if _, waited := h.losing[sess.id]; !waited {
 		return
@@ -140,19 +137,18 @@ func (h *Host) endedLocked(sess *session) {
 	}
 }
 
-// Suspend makes the host sleep for d, as a laptop whose lid is closed, or a
-// virtual machine that is paused. Nothing waits: the sleep is over when Suspend
-// returns.
+// Suspend makes the host sleep for the duration d, like a laptop whose lid is closed or
+// a paused virtual machine. Suspend does not wait: the sleep is over when it returns.
 //
-//   - For the servers, the sessions of the host have been silent for d. Sessions
-//     whose timeout is over expire, which clients of other hosts see.
-//   - For the host's own clients, no time has passed: their timers stood still, as
-//     Go's timers do on a suspended Linux. They learn of the sleep when a server ends
-//     their connections.
+//   - The servers have received nothing from the host's sessions for d. Sessions whose
+//     timeout has passed expire.
+//   - For the clients of the host, no time has passed: their timers have stood still, as
+//     Go's timers do while Linux is suspended. The clients learn of the sleep when
+//     servers end their connections.
 //
-// A machine that wakes up is often without a network for a while: call
-// [Host.Isolate] before, so that the clients learn nothing from servers. A
-// negative d is refused.
+// A machine that wakes up often has no network at first: call [Host.Isolate] before
+// Suspend, so that the clients receive nothing from servers. A negative d fails the test
+// of the servers. For servers of [Run], a negative d is an error.
 func (h *Host) Suspend(d time.Duration) error {
 	if d < 0 {
 		return h.cluster.misuse("a suspension for %v", d)
@@ -170,7 +166,7 @@ func (h *Host) Suspend(d time.Duration) error {
 	return nil
 }
 
-// suspended is Suspended of package zkinside.
+// suspended implements Suspended of package zkinside.
 func (h *Host) suspended() time.Duration {
 	h.cluster.mu.Lock()
 	defer h.cluster.mu.Unlock()

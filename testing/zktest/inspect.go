@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
-// Node returns the node at path and whether there is one. An invalid path fails
-// the test of the server; for a server of [Run] there is no such node.
+// Node returns the node at a path, and whether it exists. An invalid path fails the test
+// of the server. For a server of [Run], an invalid path has no node.
 func (s *Server) Node(path string) (Node, bool) {
 	if !datatree.ValidPath(path) {
 		_ = s.invalidPath(path)
@@ -39,8 +39,8 @@ func export(path string, n *datatree.Node) Node {
 	return node
 }
 
-// Children returns the names of the children of a node, sorted; nil if there
-// are none. An invalid path is refused as by [Server.Node].
+// Children returns the sorted names of a node's children, or nil if there are none. For
+// an invalid path, see [Server.Node].
 func (s *Server) Children(path string) []string {
 	if !datatree.ValidPath(path) {
 		_ = s.invalidPath(path)
@@ -106,11 +106,11 @@ func (s *Server) Watches() []Watch {
 	return list
 }
 
-// Queue returns the sequential nodes below path in the order of their numbers, such as
-// the contenders for a lock. At the end of the sequence, where numbers repeat or are
-// negative, the order is the order of creation. Queue omits children without a number.
-// It recognizes a negative number after a dash, as in the names of recipes. An invalid
-// path is refused as by [Server.Node].
+// Queue returns the sequential nodes below a path in the order of their numbers. For a
+// recipe that queues, that is the order of the contenders. At the end of the sequence,
+// where numbers repeat or are negative, the order is the order of creation. Queue leaves
+// out children without a number. It recognizes a negative number after a dash, with which
+// the recipes' names end. For an invalid path, see [Server.Node].
 func (s *Server) Queue(path string) []Node {
 	if !datatree.ValidPath(path) {
 		_ = s.invalidPath(path)
@@ -133,9 +133,8 @@ func (s *Server) Queue(path string) []Node {
 	return queue
 }
 
-// byArrival compares two sequential nodes. Nodes with the last number and
-// beyond are told apart by the transactions that created them, and within a
-// multi by the numbers.
+// byArrival compares two sequential nodes. From the last number on, the transactions that
+// created the nodes give the order, and within a multi the numbers do.
 func byArrival(a, b Node) int {
 	i, _ := sequenceOf(a.Path)
 	j, _ := sequenceOf(b.Path)
@@ -147,9 +146,9 @@ func byArrival(a, b Node) int {
 		cmp.Compare(a.Path, b.Path))
 }
 
-// sequenceOf returns the number at the end of the name of a sequential node:
-// ten characters, or a minus sign and ten digits. The dash in n-0000000001 is a
-// part of the name. The second one in n--2147483648 is the number's minus sign.
+// sequenceOf returns the number at the end of a sequential node's name: ten characters,
+// or a minus sign and ten digits. In n-0000000001, the dash is a part of the name. In
+// n--2147483648, the second dash is the number's minus sign.
 func sequenceOf(name string) (int32, bool) {
 	const width = 10
 	start := len(name) - width
@@ -163,8 +162,8 @@ func sequenceOf(name string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// Dump returns sessions, nodes and watches in a form for people, to be printed
-// when a test fails.
+// Dump returns a readable text with the sessions, nodes and watches, for the message of a
+// failed test.
 func (s *Server) Dump() string {
 	var b strings.Builder
 	stats := s.Stats()
@@ -185,7 +184,7 @@ func (s *Server) Dump() string {
 	return b.String()
 }
 
-// Node is a node as it is now.
+// Node is a copy of a node.
 type Node struct {
 	Path string
 	Data []byte
@@ -193,33 +192,32 @@ type Node struct {
 	ACL  []ACL
 }
 
-// Stat is what a client sees of a node besides its data.
+// Stat is a node's Stat, as clients receive it.
 type Stat struct {
-	Czxid, Mzxid                int64 // transactions that created the node and last changed its data
-	Ctime, Mtime                int64 // the same two, in milliseconds since 1970
+	Czxid, Mzxid                int64 // the transactions that created the node and last changed its data
+	Ctime, Mtime                int64 // the times of these transactions, in milliseconds since 1970
 	Version, Cversion, Aversion int32 // how often the data, the children and the ACL were changed
-	EphemeralOwner              int64 // session of an ephemeral node, else 0
+	EphemeralOwner              int64 // the session of an ephemeral node, otherwise 0
 	DataLength, NumChildren     int32
-	Pzxid                       int64 // transaction that last created or deleted a child
+	Pzxid                       int64 // the transaction that last created or deleted a child
 }
 
-// ACL grants permissions to a client, or a group of them.
+// ACL grants permissions to a client or to several clients.
 type ACL struct {
 	Perms      int32
 	Scheme, ID string
 }
 
-// Watch is a watch as it is now. A persistent watch, in ZooKeeper's sense, is
-// in both tables and thus counts as two.
+// Watch is a watch of a client. A persistent watch counts as two, because it is in the
+// tables for data and for children.
 type Watch struct {
 	Session int64
 	Path    string
-	// Child is true for a watch on the node's children, which getChildren
-	// leaves, and false for one on the node itself, which getData and exists
-	// leave.
+	// Child is true for a watch on the node's children, set by getChildren, and false
+	// for a watch on the node itself, set by getData and exists.
 	Child      bool
-	Persistent bool // stays after an event
-	Recursive  bool // stays, and covers everything below
+	Persistent bool // the watch stays after an event
+	Recursive  bool // the watch stays, and covers everything below the node
 }
 
 // table names the table that the watch is in.
@@ -230,11 +228,11 @@ func (w Watch) table() string {
 	return "data"
 }
 
-// SessionInfo is a session as it is now.
+// SessionInfo is the state of a session.
 type SessionInfo struct {
 	ID         int64
 	Timeout    time.Duration // the negotiated timeout
-	Deadline   time.Time     // it expires then unless the client is heard of
+	Deadline   time.Time     // when the session expires if the client sends nothing
 	Connected  bool          // the server sees a connection, which may be a black hole
 	Ephemerals []string      // paths, sorted
 	WatchCount int           // watches at the server that was asked

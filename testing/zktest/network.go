@@ -11,15 +11,15 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// Dialer returns a function that connects to this server within the process,
-// whatever the address. It has the signature of [net.Dialer.DialContext]. For
-// go-zookeeper, see [Server.DialTimeout].
+// Dialer returns a function that connects to this server within the process, for every
+// address. The function has the signature of [net.Dialer.DialContext]. For go-zookeeper,
+// use [Server.DialTimeout].
 func (s *Server) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return s.dial
 }
 
-// DialTimeout is [Server.Dialer] in the shape of [net.DialTimeout], which is a dialer
-// of go-zookeeper: zk.WithDialer(srv.DialTimeout). It waits for nothing.
+// DialTimeout is [Server.Dialer] with the signature of [net.DialTimeout], for go-zookeeper:
+// zk.WithDialer(srv.DialTimeout). It never waits.
 func (s *Server) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
 	return s.dial(context.Background(), network, address)
 }
@@ -28,7 +28,7 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 	return s.dialFrom(ctx, nil, network, address)
 }
 
-// dialFrom connects a client on that host, nil for none.
+// dialFrom connects a client on a host, which may be nil.
 func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *Server) listen(addr string) error {
 				s.start(nc, nil)
 			case !s.awaitAccepting():
 				return
-			case !errors.Is(err, syscall.EINVAL): // not by closePort, but out of descriptors, for example
+			case !errors.Is(err, syscall.EINVAL): // not because of closePort, but for lack of descriptors, for example
 				sleep(5*time.Millisecond, nil)
 			}
 		}
@@ -73,9 +73,8 @@ func (s *Server) listen(addr string) error {
 	return nil
 }
 
-// listenOn is [net.Listen] with a port that is asked for by its number, also if
-// any port will do. One that the system has chosen would be another one after
-// [closePort] and [openPort].
+// listenOn is [net.Listen], but requests a port by its number, even if any port will do. If
+// the system chose the port, it would choose another port after [closePort] and [openPort].
 func listenOn(addr string) (l net.Listener, err error) {
 	for range 10 { // another program may take the port in between
 		if l, err = net.Listen("tcp", addr); err != nil {
@@ -106,9 +105,9 @@ func (s *Server) awaitAccepting() bool {
 	return !s.closed
 }
 
-// updatePortLocked closes the TCP port, or opens it again, as the state of the
-// server has it. A client that dials a server behind a black hole does not learn that
-// the port is closed.
+// updatePortLocked closes or opens the TCP port, according to the state of the server. For a
+// server behind a black hole, the port stays open, because clients must not notice the end
+// of the server.
 func (s *Server) updatePortLocked() {
 	accepting := !s.stopped && !s.refusing || s.blackHole
 	if s.listener == nil || accepting == s.accepting {
@@ -122,8 +121,8 @@ func (s *Server) updatePortLocked() {
 	s.accepting = accepting
 }
 
-// Dialer returns a function that connects within the process to the member with
-// the address, and refuses addresses of no member. It has the signature of
+// Dialer returns a function that connects within the process to the member with the address.
+// It refuses addresses without a member. The function has the signature of
 // [net.Dialer.DialContext].
 func (e *Ensemble) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return e.dial

@@ -15,7 +15,7 @@ var writes = map[wire.Op]func(wire.Op, *wire.Decoder) write{
 	wire.OpSetData:         decodeSetData,
 }
 
-// multiOp is multi: all of its operations or none, under one zxid.
+// multiOp is the request multi: all of its operations or none, under one zxid.
 type multiOp struct{ ops []write }
 
 func decodeMulti(d *wire.Decoder) operation {
@@ -43,7 +43,7 @@ func decodeMultiHeader(d *wire.Decoder) (kind wire.Op, done bool) {
 	return kind, done
 }
 
-// fixModes is fixModeInMulti for all creates.
+// fixModes calls fixModeInMulti for all creates.
 func (o *multiOp) fixModes(before39 bool) bool {
 	for _, op := range o.ops {
 		c, isCreate := op.(*createOp)
@@ -56,9 +56,9 @@ func (o *multiOp) fixModes(before39 bool) bool {
 	return true
 }
 
-// fixModeInMulti lets the flags decide what kind of node is created, as Java's
-// decoder of a multi does, where a create that stands alone goes by the type of
-// the request. It reports false for flags that this decoder cannot read.
+// fixModeInMulti makes the flags of a create decide the kind of the node, as in Java's
+// decoder of a multi. Outside a multi, the type of the request decides. fixModeInMulti
+// returns false for flags that Java's decoder cannot read.
 func (o *createOp) fixModeInMulti() bool {
 	switch {
 	case o.Flags < 0 || o.Flags > wire.MaxFlags:
@@ -73,8 +73,8 @@ func (o *createOp) fixModeInMulti() bool {
 	return true
 }
 
-// fixModeInMulti38 is fixModeInMulti of a server of 3.8.0. It reads flags that do
-// not exist, which then cannot be carried out.
+// fixModeInMulti38 is fixModeInMulti for a server of version 3.8.0, which reads flags that
+// do not exist, and then cannot carry the create out.
 func (o *createOp) fixModeInMulti38() bool {
 	switch {
 	case o.HasTTL():
@@ -87,7 +87,7 @@ func (o *createOp) fixModeInMulti38() bool {
 	return true
 }
 
-// target is the path of the first operation.
+// target returns the path of the first operation.
 func (o *multiOp) target() string {
 	if len(o.ops) == 0 {
 		return ""
@@ -95,7 +95,8 @@ func (o *multiOp) target() string {
 	return o.ops[0].target()
 }
 
-// targets are the paths of all operations: a Rule matches if one of them does.
+// targets returns the paths of all operations. A Rule matches if its pattern matches one of
+// these paths.
 func (o *multiOp) targets() []string {
 	paths := make([]string, len(o.ops))
 	for i, op := range o.ops {
@@ -104,8 +105,7 @@ func (o *multiOp) targets() []string {
 	return paths
 }
 
-// runLocked answers ok even when the transaction failed: the error is in the
-// body.
+// runLocked answers ok even if the transaction has failed: the body has the error.
 func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	if !o.fixModes(x.srv.cfg.Version38) {
 		return malformedOp{takesZxid: true}.runLocked(x, out)
@@ -146,8 +146,8 @@ func (o *multiOp) encodeFailure(out *wire.Encoder, failed int, code wire.Code) {
 	}
 }
 
-// multiReadOp is multiRead: several getData and getChildren in one request,
-// each with its result or error.
+// multiReadOp is the request multiRead: several getData and getChildren, each with its
+// result or error.
 type multiReadOp struct{ reads []multiReadItem }
 
 type multiReadItem struct {
@@ -174,8 +174,8 @@ func decodeMultiRead(d *wire.Decoder) operation {
 	return o
 }
 
-// decodeUnwatching reads a part and overlooks its wish to leave a watch, as
-// Java does.
+// decodeUnwatching reads a part of a multiRead and ignores its flag for a watch, as Java
+// does.
 func decodeUnwatching(d *wire.Decoder) watchingOp {
 	o := decodeWatching(d)
 	o.watch = false
@@ -200,7 +200,7 @@ func (o *multiReadOp) targets() []string {
 func (o *multiReadOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	for _, r := range o.reads {
 		if len(out.Buf) > maxQueued {
-			break // the connection ends by that
+			break // this ends the connection
 		}
 		start := len(out.Buf)
 		out.MultiHeader(r.kind, false, wire.OK)

@@ -11,17 +11,17 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// saslUsers are the passwords of the users of DIGEST-MD5 by their names. It is nil if
-// the server knows no SASL.
+// saslUsers has the passwords of the DIGEST-MD5 users by name. It is nil if the server does
+// not support SASL.
 type saslUsers map[string]string
 
-// WithSASLUser makes the server authenticate a user by SASL with DIGEST-MD5 (RFC 2831),
-// like a ZooKeeper server with a JAAS file. WithSASLUser may be given several times.
-// Access control lists can then have the scheme sasl, with the name of the user as the
-// id. A server without users answers SASL messages without a token.
+// WithSASLUser makes the server authenticate a user by SASL with DIGEST-MD5 (RFC 2831), like
+// a ZooKeeper server with a JAAS file. Use the option once for each user. Access control
+// lists can then have the scheme sasl, with the user's name as the id. A server without
+// users answers SASL messages with an empty message.
 func WithSASLUser(name, password string) Option {
 	return func(c *config) {
-		if name == "" || strings.Contains(name, "@") { // an @ would be a matter of Kerberos' rules
+		if name == "" || strings.Contains(name, "@") { // a name with an @ is a Kerberos principal
 			c.reject("a SASL user %q", name)
 		}
 		if c.sasl == nil {
@@ -42,7 +42,7 @@ func (x *exchange) requiresSASLLocked() bool {
 // (ZooKeeperServer.processPacket).
 func answeredOnTheSpot(op wire.Op) bool { return op == wire.OpAuth || op == wire.OpSASL }
 
-// saslOp is sasl: a message of an exchange.
+// saslOp is the request sasl: a message of a SASL exchange.
 type saslOp struct {
 	pathless
 	message []byte
@@ -58,7 +58,7 @@ func decodeSASL(d *wire.Decoder) operation {
 
 func (o *saslOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	users := x.srv.cfg.sasl
-	if users == nil { // a NullPointerException, which the server catches
+	if users == nil { // in ZooKeeper, a NullPointerException that the server catches
 		out.Buffer(nil)
 		return wire.OK
 	}
@@ -84,25 +84,25 @@ func (o *saslOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 type digestServer struct {
 	nonce string // empty before the challenge
 	over  bool   // after the response
-	user  string // who has authenticated; empty for nobody
+	user  string // the authenticated user, or empty
 }
 
 func (s *digestServer) succeeded() bool { return s != nil && s.user != "" }
 
-// The names that ZooKeeper's servers give themselves.
+// These are the names that ZooKeeper's servers use for themselves.
 const (
 	saslRealm = "zk-sasl-md5"
 	saslURI   = "zookeeper/" + saslRealm
 )
 
-// longestSASLResponse is a length in bytes (DigestMD5Server).
+// longestSASLResponse is the longest accepted response in bytes (DigestMD5Server).
 const longestSASLResponse = 4096
 
 // step takes the client's message and returns the answer. It returns false if the
-// client has failed.
+// authentication has failed.
 func (s *digestServer) step(users saslUsers, message string) (answer string, ok bool) {
 	switch {
-	case s.nonce == "": // whatever the message is
+	case s.nonce == "": // the first message may have any content
 		s.nonce = rand.Text()
 		return `realm="` + saslRealm + `",nonce="` + s.nonce + `",charset=utf-8,algorithm=md5-sess`, true
 	case s.over || len(message) > longestSASLResponse:
@@ -132,8 +132,8 @@ func (s *digestServer) step(users saslUsers, message string) (answer string, ok 
 // digestResponse has the directives of a client's response by their names.
 type digestResponse map[string]string
 
-// digest returns what the client, or with an empty method the server, proves its
-// knowledge of the password with.
+// digest returns the client's proof that it knows the password. With an empty method,
+// digest returns the server's proof.
 func (r digestResponse) digest(user, password, method string) string {
 	sum := md5.Sum([]byte(toLatin1(user) + ":" + saslRealm + ":" + toLatin1(password)))
 	a1 := string(sum[:]) + ":" + r["nonce"] + ":" + r["cnonce"]
@@ -148,7 +148,7 @@ func hexMD5(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// toLatin1 returns s in ISO 8859-1, or s itself if that has not all of its characters.
+// toLatin1 returns s in ISO 8859-1, or s itself if ISO 8859-1 lacks one of its characters.
 func toLatin1(s string) string {
 	var b []byte
 	for _, r := range s {
@@ -168,8 +168,8 @@ func fromLatin1(s string) string {
 	return string(b)
 }
 
-// parseDigestResponse reads directives of the form name=value or name="value", with
-// commas between them.
+// parseDigestResponse reads directives of the form name=value or name="value", separated by
+// commas.
 func parseDigestResponse(s string) (digestResponse, bool) {
 	r := digestResponse{}
 	for {
@@ -186,8 +186,8 @@ func parseDigestResponse(s string) (digestResponse, bool) {
 	}
 }
 
-// cutDigestValue returns the value at the beginning of s, unquoted, and what follows
-// the comma after it.
+// cutDigestValue returns the unquoted value at the beginning of s, and the text after the
+// next comma.
 func cutDigestValue(s string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) {
 		value, rest, _ = strings.Cut(s, ",")

@@ -7,16 +7,15 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// pingOp is ping. The use of a ping is that it touches the session, as every
-// request does.
+// pingOp is the request ping. Like every request, it counts as contact with the client.
 type pingOp struct{ pathless }
 
 func decodePing(*wire.Decoder) operation { return pingOp{} }
 
 func (pingOp) runLocked(*exchange, *wire.Encoder) wire.Code { return wire.OK }
 
-// syncOp is sync. The answer waits until the server has caught up with the
-// leader: see exchange.awaitZxid.
+// syncOp is the request sync. The answer waits until the server has caught up with the leader;
+// see exchange.awaitZxid.
 type syncOp struct{ pathOp }
 
 func decodeSync(d *wire.Decoder) operation { return syncOp{pathOp{d.Nullable()}} }
@@ -26,7 +25,7 @@ func (o syncOp) runLocked(_ *exchange, out *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// closeSessionOp is the client's own end of its session.
+// closeSessionOp is the request closeSession, by which a client ends its session.
 type closeSessionOp struct{ pathless }
 
 func decodeCloseSession(*wire.Decoder) operation { return closeSessionOp{} }
@@ -37,8 +36,8 @@ func (closeSessionOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// authOp is auth: it adds an identity to the connection. Every digest is taken
-// at its word. A scheme the server does not know ends the connection.
+// authOp is the request auth, which adds an identity to the connection. The server accepts
+// every digest. An unknown scheme ends the connection.
 type authOp struct {
 	pathless
 	scheme string
@@ -55,14 +54,14 @@ func (o *authOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	case o.scheme == "digest" && o.data != nil:
 		x.conn.addIDLocked(datatree.DigestID(string(o.data)))
 		return wire.OK
-	case o.scheme == "ip": // everyone has it from the start
+	case o.scheme == "ip": // every connection has this identity from the start
 		return wire.OK
 	}
 	x.last = true
 	return wire.ErrAuthFailed
 }
 
-// ipID is the identity a connection has by its remote address.
+// ipID returns the identity of a connection's remote address.
 func ipID(remote string) wire.ID {
 	if ap, err := netip.ParseAddrPort(remote); err == nil {
 		return wire.ID{Scheme: "ip", ID: ap.Addr().Unmap().String()}

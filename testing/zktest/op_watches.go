@@ -9,7 +9,7 @@ import (
 // watches again, and gets the events of changes that it has missed.
 type setWatchesOp struct {
 	pathless
-	seen                   int64 // the last zxid the client knows of
+	seen                   int64 // the newest zxid that the client has seen
 	data, exist, child     []string
 	persistent, recursives []string
 }
@@ -62,22 +62,20 @@ func (o *setWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// catchUpLocked sends the event of a change that happened while the client was
-// away. Which transaction it was is not known any more, and nobody asks for
-// permissions.
+// catchUpLocked sends the event of a change that happened while the client was disconnected.
+// The server no longer knows the transaction, and does not check permissions.
 func (x *exchange) catchUpLocked(event wire.EventType, path string) {
 	x.conn.notifyLocked(event, path, wire.Notification(event, path, -1))
 }
 
-// leavePersistentLocked registers a watch of both tables that stays.
+// leavePersistentLocked registers a persistent watch in both tables.
 func (x *exchange) leavePersistentLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchPersistent)
 	x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchPersistent)
 }
 
-// leaveRecursiveLocked registers a watch that stays and covers everything
-// below. It never receives "children changed": it gets the children's own
-// events.
+// leaveRecursiveLocked registers a persistent watch on a node and everything below it. The
+// watch never gets "children changed", because it gets the children's own events.
 func (x *exchange) leaveRecursiveLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
 	if x.srv.cfg.Version38 {
@@ -85,7 +83,7 @@ func (x *exchange) leaveRecursiveLocked(path string) {
 	}
 }
 
-// addWatchOp is addWatch: a watch that stays.
+// addWatchOp is the request addWatch, which sets a persistent watch.
 type addWatchOp struct {
 	pathOp
 	mode int32
@@ -107,8 +105,8 @@ func (o addWatchOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// forgetWatchesOp is removeWatches, and checkWatches, which removes nothing. Java's
-// client sends checkWatches when a program removes one watcher of a path.
+// forgetWatchesOp is the request removeWatches, or checkWatches, which removes nothing. Java's
+// client sends checkWatches when a program removes one of several watchers of a path.
 type forgetWatchesOp struct {
 	pathOp
 	kind   int32
@@ -144,7 +142,7 @@ func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// modes translates the request's kind into modes for the data and child tables.
+// modes translates the request's kind into the modes for the data and child tables.
 func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:
@@ -161,7 +159,7 @@ func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 	return 0, 0
 }
 
-// modes38 is modes for ZooKeeper 3.8, which removes the watch of a table whatever its mode.
+// modes38 is modes for ZooKeeper 3.8, which removes a table's watch of any mode.
 func (o forgetWatchesOp) modes38() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:

@@ -87,7 +87,7 @@ func (o *checkOp) apply(tx *datatree.Txn, _ *wire.Encoder) wire.Code {
 	return tx.Check(o.path, o.version)
 }
 
-// setACLOp is setACL. It is a transaction, but nobody is notified of it.
+// setACLOp is setACL. It is a transaction without a watch event.
 type setACLOp struct {
 	pathOp
 	acl     []wire.ACL

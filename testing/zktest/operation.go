@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// unknownOp is a request the server does not know. It ends the connection.
+// unknownOp is a request of an unknown type. It ends the connection.
 type unknownOp struct{ pathless }
 
 func (unknownOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
@@ -16,9 +16,9 @@ func (unknownOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.ErrUnimplemented
 }
 
-// malformedOp is a request that the server knows and cannot read, or cannot
-// carry out because a string is null. A multi is given its zxid before it is
-// read, and other writes before they are carried out.
+// malformedOp is a request of a known type that the server cannot read, or cannot carry out
+// because a string is null. A multi takes its zxid before the server reads it, and any other
+// write before the server carries it out.
 type malformedOp struct {
 	pathless
 	takesZxid bool
@@ -31,18 +31,17 @@ func (o malformedOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.ErrMarshalling
 }
 
-// pathless is the target of requests that are not about a node.
+// pathless is a part of requests without a path.
 type pathless struct{}
 
 func (pathless) target() string { return "" }
 
-// pathOp is the common part of the requests that begin with a path.
+// pathOp is the common part of requests that begin with a path.
 type pathOp struct{ path string }
 
 func (o pathOp) target() string { return o.path }
 
-// watchingOp is the common part of the reads: a path, and whether to leave a
-// watch.
+// watchingOp is the common part of reads: a path, and whether the read sets a watch.
 type watchingOp struct {
 	pathOp
 	watch bool
@@ -54,9 +53,8 @@ func decodeWatching(d *wire.Decoder) watchingOp {
 	return watchingOp{pathOp{d.String()}, d.Bool()}
 }
 
-// findLocked returns the node a read is about, if the client has one of the
-// permissions. Reads do not check whether a path is well-formed, and take ""
-// for the root.
+// findLocked returns the node of a read, if the client has one of the permissions. Reads do
+// not check whether a path is well-formed, and an empty path is the root.
 func (x *exchange) findLocked(path string, perms int32) (*datatree.Node, wire.Code) {
 	n := x.srv.tree.Node(path)
 	switch {
@@ -75,31 +73,31 @@ func (x *exchange) namesLocked(n *datatree.Node) []string {
 	return names
 }
 
-// shuffle gives a listing one of all possible orders. The order of a map is not
-// enough: Go begins a small one at a random place and goes on in always the
-// same way. Under a seed the same list comes in the same order again.
+// shuffle puts a listing into a random order, which a seed repeats. The order of a map does
+// not suffice: Go iterates over a small map from a random place, but always in the same
+// sequence.
 func (x *exchange) shuffle(list []string) {
 	shuffle := rand.Shuffle
 	if rng := x.conn.rng; rng != nil {
-		slices.Sort(list) // the order of a map knows of no seed
+		slices.Sort(list) // the order of a map does not depend on the seed
 		shuffle = rng.Shuffle
 	}
 	shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
-// leaveWatchLocked registers a watch that is good for one event.
+// leaveWatchLocked registers a one-shot watch.
 func (x *exchange) leaveWatchLocked(kind datatree.WatchKind, path string) {
 	x.srv.watches.Add(x.conn, datatree.WatchKey{Kind: kind, Path: path}, datatree.WatchOnce)
 }
 
 // write is a request that changes the tree, alone or as a part of a multi.
 type write interface {
-	// target is the path the request is about.
+	// target returns the path of the request.
 	target() string
-	// result is the type of the answer inside a multi.
+	// result returns the type of the answer inside a multi.
 	result() wire.Op
-	// apply checks and performs the request and writes the body of the answer.
-	// If the code is not ok, the tree is as it was before.
+	// apply checks and performs the request, and writes the body of the answer. If the
+	// code is not ok, apply has not changed the tree.
 	apply(tx *datatree.Txn, out *wire.Encoder) wire.Code
 }
 

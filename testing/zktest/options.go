@@ -18,11 +18,11 @@ type config struct {
 	tcp                    string
 	minTimeout, maxTimeout time.Duration
 	plan                   *ChaosPlan
-	errs                   []error // what is wrong with the options
+	errs                   []error // why options are invalid
 	sasl                   saslUsers
 }
 
-// The defaults of an [Ensemble]: a tenth of what is common in production, or
+// These are the defaults of an [Ensemble]: a tenth of the usual values in production, or
 // less.
 const (
 	defaultTick      = 100 * time.Millisecond
@@ -57,13 +57,12 @@ func configured(opts []Option) (config, error) {
 	return cfg, errors.Join(cfg.errs...)
 }
 
-// reject notes that an option makes no sense.
+// reject records that an option is invalid.
 func (c *config) reject(format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("zktest: "+format, args...))
 }
 
-// syncTime is how long the members of an ensemble put up with each other's
-// silence.
+// syncTime returns how long the members of an ensemble tolerate each other's silence.
 func (c *config) syncTime() time.Duration {
 	const longest = forever / 2 // callers add a tick
 	if time.Duration(c.SyncLimit) > longest/c.Tick {
@@ -72,11 +71,11 @@ func (c *config) syncTime() time.Duration {
 	return time.Duration(c.SyncLimit) * c.Tick
 }
 
-// WithTCP makes the server listen on a TCP address as well, for clients in
-// other processes. Use port 0 for any free port and ask [Server.Addr] for it.
-// The default is no port at all. Without a host the server listens on the
-// loopback interface only, because it does not check who connects; 0.0.0.0
-// stands for all interfaces. TCP does not work inside a synctest bubble.
+// WithTCP makes the server listen on a TCP address, too, for clients in other processes. With
+// port 0, the system chooses a free port, which [Server.Addr] returns. By default, the server
+// has no port. Without a host, the server listens only on the loopback interface, because it
+// accepts every client; 0.0.0.0 is all interfaces. TCP does not work in a bubble of
+// testing/synctest.
 func WithTCP(addr string) Option {
 	return func(c *config) {
 		if addr == "" {
@@ -86,10 +85,9 @@ func WithTCP(addr string) Option {
 	}
 }
 
-// WithSessionTimeouts sets the bounds for the session timeouts that clients ask
-// for. The default, 1 millisecond to 24 days (close to the protocol's limit),
-// lets tests choose freely; a real server allows 2 to 20 of its ticks,
-// typically 4 to 40 seconds.
+// WithSessionTimeouts sets the bounds for the session timeouts that clients request. The
+// default is 1 millisecond to 24 days, which is close to the protocol's limit. A real server
+// allows 2 to 20 of its ticks, typically 4 to 40 seconds.
 func WithSessionTimeouts(shortest, longest time.Duration) Option {
 	return func(c *config) {
 		if shortest <= 0 || longest < shortest {

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// maxQueued bounds what may wait for a client that does not read, in bytes. It
-// is far above any legitimate answer; beyond it the connection is closed.
+// maxQueued bounds the bytes that wait for a client that does not read. It is far larger
+// than any legitimate answer. The server closes a connection that exceeds it.
 const maxQueued = 64 << 20
 
-// maxQueuedByAll bounds the same for all clients of a server together. The
-// client that asks for more beyond it is the one to lose its connection.
+// maxQueuedByAll is maxQueued for all clients of a server together. The client whose
+// answer exceeds it loses its connection.
 const maxQueuedByAll = 256 << 20
 
-// outFrame is a frame on its way to a client, possibly held back by a fault.
-// Frames behind it wait too: a connection never changes the order.
+// outFrame is a frame on its way to a client. A fault may delay the frame. Later frames of
+// the connection then wait, too, because a connection keeps the order.
 type outFrame struct {
 	bytes     []byte
-	notBefore time.Time       // zero: at once
-	gate      <-chan struct{} // nil, or closed when the frame may go
-	arrival   <-chan struct{} // nil, or closed when the scheduler lets it go
+	notBefore time.Time       // zero if the frame may be sent at once
+	gate      <-chan struct{} // nil, or closed when the frame may be sent
+	arrival   <-chan struct{} // nil, or closed when the scheduler releases the frame
 }
 
 func (f *outFrame) held() bool { return f.gate != nil || f.arrival != nil || !f.notBefore.IsZero() }
 
-// wait returns when the frame may go; false means that done was closed first.
+// wait returns true when the frame may be sent, or false if done is closed first.
 func (f *outFrame) wait(done <-chan struct{}) bool {
 	for _, opened := range []<-chan struct{}{f.gate, f.arrival} {
 		if opened == nil {
@@ -43,17 +43,17 @@ func (f *outFrame) wait(done <-chan struct{}) bool {
 	return sleep(time.Until(f.notBefore), done)
 }
 
-// outbox is the queue between the server, which must never wait for a client,
-// and the goroutine that writes to one connection.
+// outbox is the queue between the server and the goroutine that writes to one connection.
+// The server must never wait for a client.
 type outbox struct {
-	wake     chan struct{} // capacity 1: there is something new below
+	wake     chan struct{} // capacity 1: the following fields have changed
 	overflow func()        // called when the client has fallen too far behind
 	byAll    *atomic.Int64 // bytes in the outboxes of all connections of the server
 
 	mu       sync.Mutex
 	queue    []*outFrame
 	size     int  // bytes in queue
-	sealed   bool // nothing more is taken
+	sealed   bool // the outbox takes no more frames
 	finished bool // the connection ends when queue is empty
 }
 
@@ -71,7 +71,7 @@ func (o *outbox) push(f outFrame) {
 	o.queue = append(o.queue, &f)
 	o.size += len(f.bytes)
 	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
-	if full { // the connection ends later, and others need the room now
+	if full { // the connection ends later, and other connections need the room now
 		o.dropLocked()
 	}
 	o.mu.Unlock()
@@ -81,14 +81,14 @@ func (o *outbox) push(f outFrame) {
 	o.signal()
 }
 
-// seal lets what is queued go out and ignores everything after it.
+// seal makes the outbox send the queued frames, and ignore later frames.
 func (o *outbox) seal() {
 	o.mu.Lock()
 	o.sealed = true
 	o.mu.Unlock()
 }
 
-// drop is seal, and forgets what is queued.
+// drop seals the outbox, and forgets the queued frames.
 func (o *outbox) drop() {
 	o.mu.Lock()
 	o.dropLocked()
@@ -100,7 +100,7 @@ func (o *outbox) dropLocked() {
 	o.sealed, o.size, o.queue = true, 0, nil
 }
 
-// finish is seal, and makes the writer end the connection afterwards.
+// finish seals the outbox, and makes the writer end the connection after the last frame.
 func (o *outbox) finish() {
 	o.mu.Lock()
 	o.sealed, o.finished = true, true
@@ -111,12 +111,12 @@ func (o *outbox) finish() {
 func (o *outbox) signal() {
 	select {
 	case o.wake <- struct{}{}:
-	default: // the writer has not taken the last signal yet and will see this too
+	default: // the writer has not received the previous signal yet
 	}
 }
 
-// head returns the frame to send next without taking it, or nil; then finished
-// says whether there will never be another one.
+// head returns the frame to send next, which stays in the queue. It returns nil if the
+// queue is empty, and finished then reports whether there will be no more frames.
 func (o *outbox) head() (f *outFrame, finished bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,7 +126,7 @@ func (o *outbox) head() (f *outFrame, finished bool) {
 	return o.queue[0], false
 }
 
-// take removes f, which head returned. It reports false if f was dropped
+// take removes the frame that head has returned. It returns false if the frame was dropped
 // meanwhile.
 func (o *outbox) take(f *outFrame) bool {
 	o.mu.Lock()

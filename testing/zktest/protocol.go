@@ -4,11 +4,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Op is the type of a request, by the number it has on the wire. The method
-// String returns the name of the request as ZooKeeper's own sources spell it.
+// Op is the type of a request: its number on the wire. The method String returns the
+// name of the request in ZooKeeper's sources.
 //
-// In a [Rule] and in [Server.CountRequests] some ops stand for several variants of
-// a request, because the client chooses the variant:
+// In a [Rule] and in [Server.CountRequests], some ops stand for all variants of a
+// request, because the client chooses the variant:
 //
 //   - OpCreate covers create, create2, createContainer and createTTL.
 //   - OpGetChildren covers getChildren and getChildren2.
@@ -19,7 +19,7 @@ import (
 // ping. MODEL.md has the table of all requests.
 type Op = wire.Op
 
-// The requests that tests name most.
+// These are the requests that most tests need.
 const (
 	OpAny         Op = wire.OpAny // no request: in a Rule, every request but pings and handshakes
 	OpCreate      Op = wire.OpCreate
@@ -33,13 +33,12 @@ const (
 	OpConnect     Op = wire.OpConnect // the handshake, which has no number on the wire
 )
 
-// Code is an error code of the protocol. Success is the zero Code; every other
-// is an error that errors.Is can match. Codes without a name here are written
-// by their number in ZooKeeper's KeeperException.Code, such as Code(-125) for a
-// quota that is exceeded.
+// Code is an error code of the protocol. The zero Code is success, and errors.Is can
+// match every other Code. A code without a name here is written by its number in
+// ZooKeeper's KeeperException.Code, such as Code(-125) for an exceeded quota.
 type Code = wire.Code
 
-// The codes that tests name most.
+// These are the codes that most tests need.
 const (
 	ErrConnectionLoss Code = wire.ErrConnectionLoss
 	ErrNoAuth         Code = wire.ErrNoAuth

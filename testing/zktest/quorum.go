@@ -8,11 +8,10 @@ import (
 	"slices"
 )
 
-// This file decides which member follows which leader. Every change of the
-// network or of a member ends in a call of updateLocked, which lets the members
-// notice, each in its own time.
+// This file decides which member follows which leader. After every change of the network
+// or of a member, updateLocked lets each member notice the change in its own time.
 
-// updateLocked makes the members react to what has changed.
+// updateLocked makes the members react to a change.
 func (e *Ensemble) updateLocked() {
 	for again := true; again; {
 		again = false
@@ -32,8 +31,8 @@ func (e *Ensemble) updateLocked() {
 	e.scheduleElectionLocked()
 }
 
-// updateRoleLocked does what a member does at once, and sets the alarm for what
-// it does later. It reports true if others may have to react to that.
+// updateRoleLocked makes a member react at once, and sets the alarm for a later reaction.
+// It returns true if other members may have to react in turn.
 func (m *Member) updateRoleLocked() bool {
 	switch {
 	case m.leader == nil:
@@ -51,9 +50,9 @@ func (m *Member) updateRoleLocked() bool {
 	return false
 }
 
-// leaderGoneLocked reports whether the member knows at once that it has no
-// leader, or as the leader no majority: a process that is gone ends its
-// connections. Behind a partition nobody sees anything.
+// leaderGoneLocked reports whether a follower notices at once that it has no leader, or a
+// leader that it has no majority: a process that ends closes its connections. A partition
+// closes none.
 func (m *Member) leaderGoneLocked() bool {
 	if m.leader != m {
 		return m.part == m.leader.part && (!m.leader.upLocked() || !m.followsLocked(m.leader))
@@ -67,8 +66,7 @@ func (m *Member) leaderGoneLocked() bool {
 	return !m.ens.isMajority(maybe)
 }
 
-// connectedLocked reports whether the member has its leader, or as the leader
-// its majority.
+// connectedLocked reports whether a follower reaches its leader, or a leader its majority.
 func (m *Member) connectedLocked() bool {
 	if m.leader == m {
 		return m.ens.isMajority(m.ens.countFollowersLocked(m))
@@ -76,9 +74,9 @@ func (m *Member) connectedLocked() bool {
 	return m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
-// scheduleGivingUpLocked is a connection that is silent: a follower gives it up
-// after the sync limit, and a leader without majority looks at the end of the
-// tick after.
+// scheduleGivingUpLocked is called when a connection between members is silent. A follower
+// gives the connection up after the sync limit. A leader without a majority steps down at
+// the end of the tick after the sync limit.
 func (m *Member) scheduleGivingUpLocked() {
 	patience := m.ens.cfg.syncTime()
 	if m.leader == m {
@@ -88,7 +86,7 @@ func (m *Member) scheduleGivingUpLocked() {
 		m.mu.Lock()
 		defer m.unlock()
 		if m.leader == nil || m.connectedLocked() {
-			return // it has changed while this alarm was going off
+			return // the connection has changed while this alarm was going off
 		}
 		m.givingUp = nil
 		if m.paused {
@@ -100,7 +98,7 @@ func (m *Member) scheduleGivingUpLocked() {
 	})
 }
 
-// receiveAllLocked gets what was on its way while the network was cut.
+// receiveAllLocked receives the transactions that were sent while the network was cut.
 func (m *Member) receiveAllLocked() {
 	if m.leader == m {
 		return
@@ -112,8 +110,8 @@ func (m *Member) receiveAllLocked() {
 	}
 }
 
-// resumeSessionsLocked lets a leader that has its majority back look after the
-// sessions: nobody could expire any meanwhile.
+// resumeSessionsLocked makes a leader that has its majority again expire sessions. In the
+// meantime, no member could expire any.
 func (e *Ensemble) resumeSessionsLocked() {
 	backed := e.leader != nil && e.leader.canCommitLocked()
 	if backed && !e.hadMajority {
@@ -125,8 +123,8 @@ func (e *Ensemble) resumeSessionsLocked() {
 	e.hadMajority = backed
 }
 
-// scheduleElectionLocked starts an election if a majority looks for a leader
-// and can talk, and ends one that has become impossible.
+// scheduleElectionLocked starts an election if a connected majority looks for a leader. It
+// cancels an election that has become impossible.
 func (e *Ensemble) scheduleElectionLocked() {
 	if e.votersLocked() == nil {
 		e.election.stop()
@@ -147,8 +145,8 @@ func (e *Ensemble) scheduleElectionLocked() {
 	}
 }
 
-// votersLocked returns the members that look for a leader and can talk to each
-// other, if they are a majority, else nil.
+// votersLocked returns the connected members that look for a leader, if they are a
+// majority. Otherwise it returns nil.
 func (e *Ensemble) votersLocked() []*Member {
 	for _, first := range e.members {
 		var voters []*Member
@@ -164,11 +162,10 @@ func (e *Ensemble) votersLocked() []*Member {
 	return nil
 }
 
-// electLocked makes the voter the leader that knows most, and among those the
-// one with the highest number, as ZooKeeper does. Any majority has a member
-// that knows what another majority has received: no transaction is lost. Every
-// session gets its full timeout, because the new leader does not know when its
-// client was last heard of.
+// electLocked makes the voter with the most transactions the leader. Among several such
+// voters, the highest number wins, as in ZooKeeper. No committed transaction is lost,
+// because any two majorities have a member in common. Every session gets its full timeout,
+// because the new leader does not know the last contacts of the clients.
 func (e *Ensemble) electLocked() {
 	voters := e.votersLocked()
 	if voters == nil {
@@ -190,15 +187,15 @@ func (e *Ensemble) electLocked() {
 		sess.beginTimeoutLocked()
 	}
 	leader.reaper.scheduleLocked()
-	e.updateLocked() // others may be within reach
+	e.updateLocked() // the leader may reach more members
 }
 
-// deposeLocked notes what a leader has that does not know of the next one.
+// deposeLocked keeps the state of a leader that does not know of the next leader.
 func (m *Member) deposeLocked() {
 	m.deposed = &deposedLeader{maps.Clone(m.sessions)}
 }
 
-// resign is Resign of package zkinside.
+// resign implements Resign of package zkinside.
 func (m *Member) resign() bool {
 	m.mu.Lock()
 	defer m.unlock()
@@ -211,9 +208,9 @@ func (m *Member) resign() bool {
 	return true
 }
 
-// startLookingLocked makes a member one without a leader: the clients are
-// dropped, and everything that has arrived is applied, as it is in the log on
-// the disk. The rest will come from the next leader.
+// startLookingLocked makes a member look for a leader. The member closes its clients'
+// connections, and applies all transactions that have arrived, because they are in the log
+// on its disk. It gets the other transactions from the next leader.
 func (m *Member) startLookingLocked() {
 	m.givingUp.stop()
 	m.givingUp, m.leader, m.disconnectedInPause, m.deposed = nil, nil, false, nil
@@ -237,20 +234,20 @@ func (m *Member) startLookingLocked() {
 	}
 }
 
-// followLocked makes a member one of the leader's, with the same data.
+// followLocked makes a member follow a leader, with the leader's data.
 func (m *Member) followLocked(leader *Member) {
 	m.copyLocked(&leader.replica)
 	m.leader, m.epoch, m.resigned = leader, m.ens.epoch, false
 }
 
-// Partition cuts the network between the given members and all others. Among
-// themselves they stay connected, unless an earlier call has cut them apart: a
-// further call only adds cuts. Clients reach them as before. The members notice
-// the cut in their own time, as in reality: see MODEL.md in this folder.
+// Partition cuts the network between the given members and all other members. The given
+// members stay connected to each other, unless an earlier call has separated them: each
+// call only adds cuts. Clients still reach all members. Each member notices the cut in its
+// own time, as in reality: see MODEL.md in this folder.
 //
-// No members, all members, a nil member and one of another ensemble are
-// refused: they fail the test of the ensemble, and are an error for an ensemble
-// of [RunEnsemble].
+// Partition refuses no members, all members, a nil member, and a member of another
+// ensemble. These arguments fail the test of the ensemble. For an ensemble of
+// [RunEnsemble], they are an error.
 func (e *Ensemble) Partition(members ...*Member) error {
 	if err := e.checkPartition(members); err != nil {
 		return e.misuse("%w", err)
@@ -276,8 +273,8 @@ func (e *Ensemble) checkPartition(members []*Member) error {
 	return nil
 }
 
-// partitionLocked splits each part of the network into the given members and
-// the others.
+// partitionLocked splits each part of the network into the given members and the other
+// members.
 func (e *Ensemble) partitionLocked(members ...*Member) {
 	type side struct {
 		part  int
@@ -294,9 +291,9 @@ func (e *Ensemble) partitionLocked(members ...*Member) {
 	e.updateLocked()
 }
 
-// Heal ends every [Ensemble.Partition]. A member gets at once all that it has
-// missed; a member that had given up its leader joins again. Use [Server.Heal]
-// for the black holes of a member's clients.
+// Heal ends every [Ensemble.Partition]. A member gets all missed transactions at once, and
+// a member that has left its leader joins again. For the black holes of a member's
+// clients, use [Server.Heal].
 func (e *Ensemble) Heal() {
 	e.mu.Lock()
 	defer e.unlock()

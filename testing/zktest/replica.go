@@ -5,18 +5,18 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// replica is the data of one server, and who watches it. A leader that lags
-// makes transactions ahead of what it has applied.
+// replica is the data of one server, with its watches. A leader that lags makes
+// transactions before it has applied the previous ones.
 type replica struct {
 	tree     *datatree.Tree
 	watches  *datatree.Watches[*conn]
 	zxid     int64                    // the last transaction applied
-	overflow map[*datatree.Node]int32 // what the last transaction has left; see datatree.Txn
+	overflow map[*datatree.Node]int32 // the state after the last transaction; see datatree.Txn
 	ahead    *lead                    // nil unless this is a leader that lags; see madeLocked
 }
 
-// lead is what a leader that lags has made. The followers have it, and the
-// leader's own tree has what it has applied of it.
+// lead has all transactions that a lagging leader has made. The followers have applied
+// them, and the leader's own tree has only a part of them.
 type lead struct {
 	tree *datatree.Tree
 	zxid int64
@@ -29,8 +29,8 @@ func newReplica(cfg *config) replica {
 	return replica{tree: tree, watches: datatree.NewWatches[*conn](cfg.Version38)}
 }
 
-// madeLocked returns the tree in which the server makes transactions, and the
-// last of them. For all but a leader that lags, that is what it has applied.
+// madeLocked returns the tree in which the server makes transactions, and the last
+// transaction. Every server except a lagging leader has applied that transaction.
 func (r *replica) madeLocked() (tree *datatree.Tree, zxid int64) {
 	if r.ahead != nil {
 		return r.ahead.tree, r.ahead.zxid
@@ -50,18 +50,18 @@ func (r *replica) nextZxidLocked(epoch int64) int64 { return max(r.madeZxidLocke
 func (r *replica) getAheadLocked() {
 	if r.ahead == nil {
 		r.ahead = &lead{r.tree.Clone(), r.zxid}
-		r.overflow = nil // it is about the nodes of the other tree
+		r.overflow = nil // its keys are nodes of the other tree
 	}
 }
 
-// endAheadLocked is for a leader that has applied all that it has made.
+// endAheadLocked is called when a lagging leader has applied all its transactions.
 func (r *replica) endAheadLocked() {
 	if r.ahead != nil {
 		r.ahead, r.overflow = nil, nil
 	}
 }
 
-// copyLocked takes over what another server has made.
+// copyLocked copies the transactions that another server has made.
 func (r *replica) copyLocked(from *replica) {
 	if tree, zxid := from.madeLocked(); r.zxid != zxid {
 		r.tree, r.zxid = tree.Clone(), zxid
@@ -69,21 +69,20 @@ func (r *replica) copyLocked(from *replica) {
 	r.overflow = nil
 }
 
-// applyLocked does what another server has done.
+// applyLocked applies a transaction that another server has made.
 func (r *replica) applyLocked(effects []datatree.Effect, zxid int64) {
 	for _, do := range effects {
 		do(r.tree)
 	}
-	r.tree.TakeEffects() // nobody needs them twice
+	r.tree.TakeEffects() // these effects are already known
 	r.zxid = zxid
 }
 
-// fireLocked sends the watch events of one change to the clients that may read
-// the node. For the others the event is lost, and so is a watch that was good
-// for one.
+// fireLocked sends the watch events of one change to the clients that may read the
+// node. Every other client loses the event, and its one-shot watch is used up.
 func (r *replica) fireLocked(change datatree.NodeChange, zxid int64) {
 	r.watches.Fire(change.Change, func(to map[*conn]struct{}, ev datatree.Change) {
-		frame := wire.Notification(ev.Event, ev.Path, zxid) // shared: nobody changes it
+		frame := wire.Notification(ev.Event, ev.Path, zxid) // shared by the clients, and never changed
 		acl := change.ACL
 		if ev.Event == wire.EventChildrenChanged {
 			acl = change.ParentACL

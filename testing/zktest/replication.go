@@ -4,10 +4,10 @@ import (
 	"time"
 )
 
-// The history of an ensemble. The leader makes transactions on its own tree,
-// one after the other; what they did there is sent to the other members, which
-// do it to theirs. A leader that lags makes them on another tree, and then is
-// like the others. A standalone server is its own leader and sends nothing.
+// This file replicates the history of an ensemble. The leader makes transactions on its
+// own tree, one after the other, and sends their effects to the other members, which apply
+// the effects to their trees. A leader that lags makes transactions on another tree, and
+// applies the effects like a follower. A standalone server sends nothing.
 
 // replicateLocked sends a transaction of the leader to its followers.
 func (e *Ensemble) replicateLocked(ent *entry) {
@@ -23,8 +23,8 @@ func (e *Ensemble) replicateLocked(ent *entry) {
 	}
 }
 
-// applyDueLocked applies what has been received and is due, and sets the alarm
-// for the rest.
+// applyDueLocked applies the received transactions that are due, and sets the alarm for
+// the next one.
 func (m *Member) applyDueLocked() {
 	if m.paused {
 		return
@@ -47,7 +47,7 @@ func (m *Member) applyDueLocked() {
 	}
 }
 
-// dueTimeLocked is when the next transaction is to be applied.
+// dueTimeLocked returns when the next transaction must be applied.
 func (m *Member) dueTimeLocked() time.Time {
 	if m.lag == forever {
 		return time.Now().Add(forever)
@@ -55,8 +55,7 @@ func (m *Member) dueTimeLocked() time.Time {
 	return m.queue[0].at.Add(m.lag)
 }
 
-// applyNextLocked applies one transaction and lets the answers go that wait for
-// it.
+// applyNextLocked applies one transaction and sends the answers that wait for it.
 func (m *Member) applyNextLocked() {
 	ent := m.queue[0]
 	m.queue[0] = nil
@@ -67,9 +66,8 @@ func (m *Member) applyNextLocked() {
 	m.answerAppliedLocked()
 }
 
-// answerAppliedLocked sends the answers that waited for what has been applied.
-// An answer to a write goes out behind the events of that write and before the
-// next write's.
+// answerAppliedLocked sends the answers that wait for an applied transaction. The answer
+// to a write follows the events of that write, and precedes the events of the next write.
 func (m *Member) answerAppliedLocked() {
 	waiting := m.pending
 	m.pending = nil
@@ -82,12 +80,13 @@ func (m *Member) answerAppliedLocked() {
 	}
 }
 
-// Lag makes the member apply each transaction d after the leader made it. With 0, the
-// default, the member applies every transaction at once; with math.MaxInt64, none until
-// the next Lag. Lag delays the answers to writes and syncs through this member, and the
-// events of watches there, but no reads. A leader that lags answers the syncs of its
-// clients at once, like reads. A member that joins begins with all transactions. A
-// negative d is refused.
+// Lag makes the member apply each transaction with the delay d after the leader has made
+// it. The default is 0: the member applies every transaction at once. With math.MaxInt64,
+// the member applies nothing until the next call of Lag. The lag delays the answers to
+// writes and syncs through this member, and the events of watches at this member, but no
+// reads. A leader that lags answers the syncs of its clients at once, like reads. A member
+// that joins begins with all transactions. A negative d fails the test of the ensemble. For
+// an ensemble of [RunEnsemble], a negative d is an error.
 func (m *Member) Lag(d time.Duration) error {
 	if d < 0 {
 		return m.misuse("a lag of %v", d)
@@ -99,7 +98,8 @@ func (m *Member) Lag(d time.Duration) error {
 	return nil
 }
 
-// recordTouchLocked notes a client for the leader, which asks twice per tick.
+// recordTouchLocked records a contact with a client for the leader, which asks for
+// contacts twice per tick.
 func (m *Member) recordTouchLocked(sess *session) {
 	if m.touchTable == nil {
 		m.touchTable = make(map[*session]struct{})
@@ -124,9 +124,8 @@ func (e *Ensemble) schedulePingLocked() {
 	})
 }
 
-// pingIfDueLocked is the leader's question at its time. A decision at the same
-// instant on whether a session is over comes here first, so that there is one
-// order.
+// pingIfDueLocked makes the leader ask its followers if the time has come. Before a session
+// can expire at the same instant, pingIfDueLocked is called, so that the order is fixed.
 func (e *Ensemble) pingIfDueLocked() {
 	if e.ping != nil && !time.Now().Before(e.pingAt) {
 		e.ping.stop()
@@ -135,8 +134,8 @@ func (e *Ensemble) pingIfDueLocked() {
 	}
 }
 
-// pingFollowersLocked tells the leader of the clients that its followers have
-// heard of. Followers that cannot reach it tell later, if they ever do.
+// pingFollowersLocked reports the followers' contacts with clients to the leader. A
+// follower that cannot reach the leader reports later or never.
 func (e *Ensemble) pingFollowersLocked() {
 	for _, m := range e.members {
 		if !m.canCommitLocked() {
@@ -149,7 +148,7 @@ func (e *Ensemble) pingFollowersLocked() {
 	}
 }
 
-// flushTouchLocked tells the leader of one session before the next ping does.
+// flushTouchLocked reports the contact with one client to the leader before the next ping.
 func (e *Ensemble) flushTouchLocked(sess *session) {
 	for _, m := range e.members {
 		if _, heard := m.touchTable[sess]; heard && m.canCommitLocked() {

@@ -9,43 +9,43 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// defaultLogSize is how many requests the server remembers unless it is told
-// otherwise; older ones are forgotten.
+// defaultLogSize is how many requests the server remembers by default. It forgets older
+// requests.
 const defaultLogSize = 100_000
 
-// maxLoggedPath bounds what a hostile client can make the log hold.
+// maxLoggedPath bounds the memory that a hostile client can fill.
 const maxLoggedPath = 4 << 10
 
 // Request is a request that has reached the server.
 type Request struct {
-	Number  int64     // the place in the log that has it, counted from 1
-	Time    time.Time // the time at which the server got to it, before any delay
+	Number  int64     // the place in the log, counted from 1
+	Time    time.Time // when the server began with the request, before any delay
 	Member  int       // the [Member.ID] of the server; 0 for a standalone one
 	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
-	Session int64     // for a handshake, the session given, or asked for if none was given
+	Session int64     // for a handshake, the granted session; if none was granted, the requested session
 	Xid     int32     // 0 for a handshake
 	Op      Op
 
-	// Path is what the client has sent. For a multi, it is the path of the
-	// first operation. The log keeps the first 4 KiB of it.
+	// Path is the path in the request. For a multi, it is the path of the first
+	// operation. The log keeps the first 4 KiB of a path.
 	Path string
 
 	Watch bool // the request is a read that leaves a watch
 
-	// Processed is false if a fault kept the server from carrying out the
-	// request; then Err is the code of [Fail], if that was the fault. A
-	// handshake that the server hangs up on has the code of a lost connection.
+	// Processed is false if a fault kept the server from carrying out the request. If
+	// the fault was [Fail], Err is its code. If the server hangs up on a handshake, Err
+	// is the code of a lost connection.
 	Processed bool
 	Err       Code
-	Zxid      int64  // a write's own transaction, else the last one applied before
-	Created   string // path of the node created, the last one for a multi
+	Zxid      int64  // a write's own transaction; for a read, the last applied transaction
+	Created   string // the path of the created node; for a multi, of the last created node
 }
 
-// requestLog is a ring of the last requests, and totals of all.
+// requestLog has a ring of the last requests, and totals of all requests.
 type requestLog struct {
 	ring   []Request
-	next   int   // the place of the next one once the ring is full
-	last   int64 // number of the newest
+	next   int   // the place of the next request once the ring is full
+	last   int64 // the number of the newest request
 	totals map[wire.Op]int
 }
 
@@ -77,24 +77,24 @@ func shorten(path string) string {
 
 func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
-// Requests returns the last requests, 100,000 at most, in the order in which the
-// server received them, handshakes and pings included. Requests that a black hole has
-// lost are left out, except the request that [Blackhole] hit.
+// Requests returns the last 100,000 requests, including handshakes and pings, in the
+// order in which the server received them. Requests in a black hole are left out, except
+// the request that [Blackhole] has hit.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log.all()
 }
 
-// requests is AllRequests of package zkinside.
+// requests implements AllRequests of package zkinside.
 func (e *Ensemble) requests() []Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.log.all()
 }
 
-// ClearRequests forgets the requests so far, and what [Server.CountRequests]
-// and [Server.Stats] counted.
+// ClearRequests forgets all requests, and resets the counts of [Server.CountRequests] and
+// [Server.Stats].
 func (s *Server) ClearRequests() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -102,8 +102,9 @@ func (s *Server) ClearRequests() {
 	s.notified, s.expired = 0, 0
 }
 
-// CountRequests returns how many requests of a type there were, without the
-// bound of [Server.Requests]. OpAny counts everything but pings and handshakes.
+// CountRequests returns how many requests of a type the server has received. It counts
+// requests that [Server.Requests] no longer has, too. OpAny counts everything except
+// pings and handshakes.
 func (s *Server) CountRequests(op Op) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +117,7 @@ func (s *Server) CountRequests(op Op) int {
 	return total
 }
 
-// Stats are totals since the beginning or the last [Server.ClearRequests].
+// Stats has totals since the start of the server or the last [Server.ClearRequests].
 type Stats struct {
 	// Mode is "standalone", or in an ensemble "leader", "follower" or "looking". A
 	// server that does not run is "stopped" or "paused".
@@ -124,13 +125,13 @@ type Stats struct {
 	Zxid        int64 // the last transaction that the server has applied
 	Connections int   // open connections, black holes included
 
-	Requests      map[Op]int // how many there were of each type on the wire
-	Notifications int        // watch events sent, one for each client that gets the event
+	Requests      map[Op]int // the number of requests of each type on the wire
+	Notifications int        // the number of sent watch events, one for each client that gets an event
 
-	// Expired is how many sessions timed out. In an ensemble, the leader counts
-	// them. Sessions that [Session.Expire] or their clients have ended do not count.
-	// If a test has cut no client off and Expired is not 0, the machine was too busy
-	// for the session timeouts.
+	// Expired is how many sessions timed out. In an ensemble, the leader counts them.
+	// Sessions that [Session.Expire] or their clients have ended do not count. If no
+	// client was cut off, a number above 0 means that the machine was too busy for the
+	// session timeouts of the test.
 	Expired int
 }
 

@@ -12,10 +12,10 @@ import (
 type message struct {
 	zkinside.Message
 	arrived chan struct{} // closed when it is delivered
-	action  Action        // set before that; apply may be nil
+	action  Action        // set before the message arrives; apply may be nil
 }
 
-// scheduledRandom is the source of a connection's random numbers, if there is a
+// scheduledRandom returns the source of a connection's random numbers, if there is a
 // scheduler.
 func (c *conn) scheduledRandom() *rand.Rand {
 	if c.srv.cfg.Schedule == nil {
@@ -24,8 +24,8 @@ func (c *conn) scheduledRandom() *rand.Rand {
 	return rand.New(rand.NewPCG(0, uint64(c.seq)))
 }
 
-// scheduleRequest lets the scheduler have a request, and waits until it arrives.
-// It reports false if the connection ended meanwhile.
+// scheduleRequest passes a request to the scheduler, and waits until the request arrives. It
+// returns false if the connection ended meanwhile.
 func (c *conn) scheduleRequest(x *exchange) bool {
 	if c.srv.cfg.Schedule == nil {
 		return true
@@ -45,8 +45,8 @@ func (c *conn) scheduleRequest(x *exchange) bool {
 	}
 }
 
-// scheduleAnswerLocked lets the scheduler have the answer to a request. The
-// channel, if there is one, is closed when the answer may arrive.
+// scheduleAnswerLocked passes the answer to a request to the scheduler. If the returned
+// channel is not nil, it is closed when the answer may arrive.
 func (x *exchange) scheduleAnswerLocked() <-chan struct{} {
 	if x.srv.cfg.Schedule == nil {
 		return nil
@@ -66,7 +66,7 @@ func (c *conn) scheduleEventLocked(event wire.EventType, path string) <-chan str
 	return c.post(req, func(m *zkinside.Message) { m.Event = event.String() }).arrived
 }
 
-// post lets the scheduler have a message, after the change.
+// post passes a message to the scheduler, after the change.
 func (c *conn) post(req Request, change func(*zkinside.Message)) *message {
 	m := &message{arrived: make(chan struct{})}
 	var once sync.Once

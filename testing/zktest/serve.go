@@ -8,14 +8,14 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// start takes a connection from a host, nil for none, into service. It reports
-// false, and closes nc, if the server is not accepting any. A black hole hides
-// that, too.
+// start begins to serve a connection from a host, which may be nil. If the server accepts no
+// connections, start closes nc and returns false. A client behind a black hole does not
+// notice that.
 func (s *Server) start(nc net.Conn, h *Host) bool {
 	s.mu.Lock()
 	defer s.unlock()
 	isolated := h != nil && h.isolated
-	unreachable := isolated || s.blackHole // the client has dialed, and hears nothing
+	unreachable := isolated || s.blackHole // dialing succeeds, but the client receives nothing
 	if s.closed || (s.stopped || s.refusing) && !unreachable {
 		nc.Close()
 		return false
@@ -45,7 +45,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 
 func (c *conn) serve() {
 	r := bufio.NewReader(c.nc)
-	ends := false // the end of the connection is arranged
+	ends := false // the connection is about to end
 	defer func() {
 		if !ends { // a function given to Call may have ended this goroutine
 			c.close()
@@ -78,8 +78,8 @@ func (c *conn) serve() {
 	}
 }
 
-// swallow reads on, if requests have no effect any more: the client of a black
-// hole does not see that the server would have ended the connection.
+// swallow reads and drops all data of a connection whose requests have no effect. The client
+// of a black hole must not notice that the server would have ended the connection.
 func (c *conn) swallow(r io.Reader) {
 	c.srv.mu.Lock()
 	receives := c.receivesLocked()

@@ -13,7 +13,7 @@ import (
 // Server is a ZooKeeper server in this process. All of its methods may be
 // called from any goroutine.
 type Server struct {
-	*cluster                // its own, or its ensemble's
+	*cluster                // the server's own, or the ensemble's
 	member   *Member        // nil for a standalone server; constant
 	address  string         // for dialing in memory; constant
 	bubbled  bool           // made in a bubble of testing/synctest; constant
@@ -23,7 +23,7 @@ type Server struct {
 	queued   atomic.Int64   // bytes that wait for clients
 	dialers  dialers
 
-	// The rest is guarded by mu.
+	// The mutex mu guards the following fields.
 	replica
 	conns  connSet
 	reaper reaper
@@ -38,7 +38,7 @@ type Server struct {
 	received int // frames, for the four-letter words
 	sent     int
 	notified int // watch events sent
-	expired  int // sessions whose clients were not heard of
+	expired  int // sessions that timed out
 }
 
 func newServer(c *cluster) *Server {
@@ -53,7 +53,7 @@ func newServer(c *cluster) *Server {
 	return s
 }
 
-// modeLocked is also what the four-letter words tell. See [Stats].
+// modeLocked returns Stats.Mode, which the four-letter words show, too.
 func (s *Server) modeLocked() string {
 	m := s.member
 	switch {
@@ -71,10 +71,10 @@ func (s *Server) modeLocked() string {
 	return "follower"
 }
 
-// upLocked reports whether the member's process takes part.
+// upLocked reports whether the server's process runs or is paused.
 func (s *Server) upLocked() bool { return !s.stopped && !s.closed }
 
-// number is the member's ID, 0 for a standalone server.
+// number returns the member's ID, or 0 for a standalone server.
 func (s *Server) number() int {
 	if s.member == nil {
 		return 0
@@ -82,14 +82,15 @@ func (s *Server) number() int {
 	return s.member.id
 }
 
-// memoryAddr returns the address of a server without a port: number 0 is a
-// standalone server, the others are members of an ensemble. It is an IP literal
-// because clients look host names up. No process listens on ports like these: a
-// client that forgets the dialer is refused, and does not come to a real server
-// on the developer's machine.
+// memoryAddr returns the address of a server without a port. Number 0 is a
+// standalone server, and the other numbers are members of an ensemble. The address
+// is an IP literal, because clients look host names up. Its zone appears in the
+// error of any dialer but the server's: dial tcp
+// [::1%needs-zktest.Server.Dialer]:1: connect: connection refused. No process
+// listens on ports like these, so such a dialer reaches no real server.
 func memoryAddr(number int) string {
 	const firstPort = 1
-	return "127.0.0.1:" + strconv.Itoa(firstPort+number)
+	return net.JoinHostPort("::1%needs-zktest.Server.Dialer", strconv.Itoa(firstPort+number))
 }
 
 // inBubble reports whether the caller runs in a bubble of testing/synctest. That
@@ -105,8 +106,8 @@ func inBubble() bool {
 // loopback interface, unless the server was started [WithTCP].
 //
 // In a bubble of testing/synctest there are no ports. Addr then returns a made-up
-// address, such as 127.0.0.1:1, that only [Server.Dialer] and [Server.DialTimeout]
-// understand. Any other dialer is refused.
+// address, [::1%needs-zktest.Server.Dialer]:1, that only [Server.Dialer] and
+// [Server.DialTimeout] understand. The error of any other dialer has this address.
 func (s *Server) Addr() string {
 	s.opening.Lock()
 	defer s.opening.Unlock()

@@ -6,19 +6,17 @@ import (
 	"net"
 )
 
-// errClosed is returned after Close.
+// errClosed is the error of calls after Close.
 var errClosed = fmt.Errorf("zktest: server closed: %w", net.ErrClosed)
 
 var errNotRunning = errors.New("zktest: server not running")
 
-// Stop ends the server's process. Connections are closed, new ones are refused,
-// and no session expires. Nodes and sessions are kept for [Server.Restart]. A
-// client whose connection is a black hole learns of it only by [Server.Heal].
-// The other members of an ensemble see at once that the server is gone, and go
-// on if they can. It is no error to stop a server that does not run: the error
-// is always nil.
-//
-// A client cannot tell Stop from a crash.
+// Stop ends the server's process, and always returns nil. To clients, Stop looks
+// like a crash. The server closes its connections and refuses new ones, and no
+// session expires. Nodes and sessions are kept for [Server.Restart]. A client whose
+// connection is a black hole learns of the end only by [Server.Heal]. The other
+// members of an ensemble notice the end at once, and continue if they have a
+// majority. A server that does not run stays stopped.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -39,11 +37,11 @@ func (s *Server) stopLocked() {
 	}
 }
 
-// Restart starts the server's process with its data. A server that runs, or is
-// paused, is stopped first. Every session gets its full timeout again, since a
-// server does not store the last contact with a client. A member of an ensemble looks
-// for the leader, and catches up with it before it serves. After Close, the error
-// matches [net.ErrClosed].
+// Restart starts the server's process with its data. It first stops a server that
+// runs or is paused. Every session gets its full timeout again, because a server
+// does not store the times of its clients' last requests. A member of an ensemble
+// looks for the leader, and catches up with the leader before it serves clients.
+// After Close, Restart returns an error that matches [net.ErrClosed].
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -72,11 +70,10 @@ func (s *Server) startLocked() {
 	s.reaper.scheduleLocked()
 }
 
-// Pause freezes the server's process, as a long garbage collection does.
-// Connections stay open, but nothing is read or answered, and no session
-// expires. The other members of an ensemble see a server that is cut off. The pause
-// ends with [Server.Resume]. Pause returns an error for a server that is stopped or
-// closed.
+// Pause freezes the server's process until [Server.Resume], as a long garbage
+// collection does. Connections stay open, but the server reads and answers nothing,
+// and no session expires. To the other members of an ensemble, the server seems to
+// be cut off. For a server that is stopped or closed, Pause returns an error.
 func (s *Server) Pause() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -90,12 +87,11 @@ func (s *Server) Pause() error {
 	return nil
 }
 
-// Resume continues a paused server. The sessions whose time has passed expire
-// first, although requests of their clients may be waiting: a server that wakes
-// up looks at its clock before it looks at its connections. A member of an
-// ensemble that was paused for longer than the sync limit gives up its leader,
-// or steps down. Resume returns an error for a server that is stopped or closed, and
-// nil for a server that was not paused.
+// Resume continues a paused server. Sessions whose timeout has passed expire first,
+// even if requests of their clients are waiting: a server that wakes up reads its
+// clock before its connections. A follower that was paused for longer than the sync
+// limit leaves its leader, and a leader steps down. Resume has no effect on a server
+// that is not paused, and returns an error for a server that is stopped or closed.
 func (s *Server) Resume() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -118,7 +114,7 @@ func (s *Server) Resume() error {
 	return nil
 }
 
-// resumeLocked lets a paused member find out what it has slept through.
+// resumeLocked lets a paused member find out what has happened during the pause.
 func (m *Member) resumeLocked() {
 	if m.disconnectedInPause && !m.connectedLocked() {
 		m.startLookingLocked()
@@ -131,8 +127,8 @@ func (m *Member) resumeLocked() {
 	m.applyDueLocked()
 }
 
-// CutAll closes every connection. The clients of black holes do not see the
-// end.
+// CutAll closes every connection. Clients whose connections are black holes do not
+// notice the end.
 func (s *Server) CutAll() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -141,9 +137,9 @@ func (s *Server) CutAll() {
 	}
 }
 
-// RefuseConnections makes dialing fail, or work again. Existing connections
-// stay. Over TCP on other systems than Linux the port stays open, and new
-// connections are closed at once.
+// RefuseConnections makes the server refuse new connections, or accept them again.
+// Existing connections stay. On Linux, dialing fails. On other systems, a TCP port
+// stays open, and the server closes new connections at once.
 func (s *Server) RefuseConnections(on bool) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -151,8 +147,8 @@ func (s *Server) RefuseConnections(on bool) {
 	s.updatePortLocked()
 }
 
-// BlackholeAll makes all present and future connections black holes, as
-// [Session.Blackhole] does for one.
+// BlackholeAll makes all present and future connections black holes; see
+// [Session.Blackhole].
 func (s *Server) BlackholeAll() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -163,9 +159,9 @@ func (s *Server) BlackholeAll() {
 	}
 }
 
-// Heal ends every black hole, including the black holes of actions such as [Blackhole]:
-// their connections are reset, and new connections work. An isolated [Host] stays
-// isolated.
+// Heal ends every black hole, including the black holes of actions such as
+// [Blackhole]: their connections are reset, and new connections work. A [Host] that
+// is isolated stays isolated.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()

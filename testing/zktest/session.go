@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// session is what the server knows of one client. It outlives connections and
-// ends when the client closes it or is not heard of for its timeout.
-// Everything here is guarded by the monitor of its cluster.
+// session is the servers' record of one client. A session outlives connections. It ends
+// when the client closes it, or when no request has arrived for its timeout. The monitor
+// of the cluster guards all fields.
 type session struct {
 	id       int64
-	cluster  *cluster // the cluster that knows it; constant
+	cluster  *cluster // constant
 	timeout  time.Duration
 	deadline time.Time
 	expiry   *alarm
-	armed    time.Time // expiry goes off then
+	armed    time.Time // when the alarm expiry goes off
 	conn     *conn     // nil while the client is disconnected
-	owner    *conn     // the newest, which may have ended; only its requests count
-	stray    *conn     // a connection to a leader that was deposed; the others do not know of it
-	host     *Host     // the last connection's; nil for none
+	owner    *conn     // the newest connection, which may have ended; only its requests count
+	stray    *conn     // a connection to a deposed leader; no other member knows it
+	host     *Host     // the last connection's; nil if the client has not dialed through a Host
 }
 
-// connLocked returns the connection of the client, nil if there is none.
+// connLocked returns the connection of the client, or nil.
 func (sess *session) connLocked() *conn { return cmp.Or(sess.stray, sess.conn) }
 
-// endConnsAtLocked ends the connections of the session to a server. It does
-// nothing if there is none, or no session. Other members do not know of a move.
+// endConnsAtLocked ends the connections of the session, which may be nil, to a server.
+// That server may not know that the client has moved to another member.
 func (sess *session) endConnsAtLocked(s *Server) {
 	if sess == nil {
 		return
@@ -42,8 +42,8 @@ func (sess *session) endConnsAtLocked(s *Server) {
 	}
 }
 
-// touchLocked notes that a server has heard of the client. A follower keeps that
-// to itself until the leader asks for it.
+// touchLocked records that a server has received something from the client. A follower
+// reports the contact when the leader asks.
 func (sess *session) touchLocked(at *Server) {
 	if sess.cluster.leaderServerLocked() != at {
 		at.member.recordTouchLocked(sess)
@@ -69,15 +69,14 @@ func (sess *session) beginTimeoutLocked() {
 	sess.armLocked()
 }
 
-// backdateLocked makes a session one that has not been heard of for d longer
-// than it was.
+// backdateLocked makes the last contact of a session older by the duration d.
 func (sess *session) backdateLocked(d time.Duration) {
 	sess.deadline = sess.deadline.Add(-d)
 	sess.expireIfOverdueLocked()
 }
 
-// armLocked sets the session's alarm. Requests mostly move the deadline away,
-// which is cheap: the alarm finds that out when it goes off, and is set again.
+// armLocked sets the session's alarm. A request usually only moves the deadline: the
+// alarm reads the deadline when it goes off, and is set again.
 func (sess *session) armLocked() {
 	c := sess.cluster
 	sess.expiry.stop()
@@ -89,8 +88,8 @@ func (sess *session) armLocked() {
 	})
 }
 
-// expireIfOverdueLocked does nothing while there is nobody to decide: the next
-// leader looks after all sessions.
+// expireIfOverdueLocked ends the session if its deadline has passed. Without a leader, it
+// does nothing: the next leader checks all sessions.
 func (sess *session) expireIfOverdueLocked() {
 	if sess.cluster.ens != nil {
 		sess.cluster.ens.pingIfDueLocked()
@@ -104,14 +103,13 @@ func (sess *session) expireIfOverdueLocked() {
 	}
 }
 
-// canExpireLocked reports whether the server, which decides on sessions, is able
-// to end them.
+// canExpireLocked reports whether the server, a leader or a standalone server, can end
+// sessions now.
 func (s *Server) canExpireLocked() bool { return s.writableLocked() && s.upLocked() && !s.paused }
 
-// endLocked deletes a session and its ephemeral nodes in one transaction. The
-// session's own watches still get the events. closer is the connection that asks
-// for it. If the client did not ask, closer is nil, and the client's connection
-// ends.
+// endLocked deletes a session and its ephemeral nodes in one transaction. The session's
+// own watches still get the events. The argument closer is the connection on which the
+// client has asked for the end. If closer is nil, the client's connection ends, too.
 func (sess *session) endLocked(closer *conn) {
 	sess.cluster.forgetLocked(sess)
 	sess.expiry.stop()
@@ -127,8 +125,8 @@ func (c *cluster) newSessionLocked() *session {
 	return c.beginLocked(c)
 }
 
-// expireOverdueLocked ends every session whose time is up, those first that
-// began first: at a tick there may be several. It returns how many there were.
+// expireOverdueLocked ends every session whose deadline has passed, the oldest first, and
+// returns how many it has ended. Several sessions may have their deadline at one tick.
 func (c *cluster) expireOverdueLocked() (ended int) {
 	now := time.Now()
 	for _, sess := range c.oldestFirstLocked() {
@@ -140,18 +138,18 @@ func (c *cluster) expireOverdueLocked() (ended int) {
 	return ended
 }
 
-// sessionTable is who the clients of a cluster are.
+// sessionTable has the sessions of a cluster.
 type sessionTable struct {
-	secret uint64 // the passwords are derived from it; constant
+	secret uint64 // the source of the passwords; constant
 
 	// The rest is guarded by the monitor of the cluster.
-	last     int64 // the id given last
+	last     int64 // the newest id
 	sessions map[int64]*session
 
-	// These are nil until there is one.
+	// These maps are nil until they have an element.
 	replaced       map[int64]struct{} // sessions that the next handshake replaces silently
 	pausedSessions map[int64]struct{} // sessions whose requests wait
-	moving         map[int64]*Member  // the members that sessions are to go to
+	moving         map[int64]*Member  // the only members that accept these sessions
 }
 
 func newSessionTable(cfg config) sessionTable {
@@ -160,9 +158,8 @@ func newSessionTable(cfg config) sessionTable {
 	}
 }
 
-// secretOf returns what passwords of sessions are made of. With a chaos plan
-// from the beginning, it depends on the seed, so that the same seed gives the
-// same run.
+// secretOf returns the secret for passwords of sessions. With a chaos plan from the
+// beginning, the secret depends on the seed, so that a seed repeats a run.
 func secretOf(cfg config) uint64 {
 	if cfg.plan != nil {
 		return cfg.plan.Seed
@@ -172,17 +169,17 @@ func secretOf(cfg config) uint64 {
 
 const passwordSize = 16
 
-// password proves that a client owns a session. It is derived from the id, so
-// that the server need not keep it, and from a secret: servers that begin in
-// the same millisecond have the same ids, and must not take each other's
-// clients in.
+// password returns the password by which a client proves that it owns a session. The
+// password depends on the id, so the server need not store it, and on the secret:
+// servers that begin in the same millisecond have the same ids, and must refuse each
+// other's clients.
 func (t *sessionTable) password(id int64) []byte {
 	sum := sha1.Sum(binary.BigEndian.AppendUint64(nil, uint64(id)^t.secret))
 	return sum[:passwordSize]
 }
 
-// firstSessionID makes ids as ZooKeeper does: the server's number in the top
-// byte, then the time of its start, then a counter.
+// firstSessionID returns the first id, in ZooKeeper's format: the server's number in the
+// top byte, then the time of the server's start, then a counter.
 func firstSessionID(start time.Time) int64 {
 	const serverID = 1
 	return int64(uint64(start.UnixMilli())<<24>>8) | serverID<<56
@@ -196,11 +193,11 @@ func (t *sessionTable) beginLocked(c *cluster) *session {
 	return sess
 }
 
-// forgetLocked takes a session out that has ended.
+// forgetLocked removes a session that has ended.
 func (t *sessionTable) forgetLocked(sess *session) {
 	delete(t.sessions, sess.id)
 	delete(t.pausedSessions, sess.id)
-	delete(t.moving, sess.id) // every member may say that it is over
+	delete(t.moving, sess.id) // every member may answer that the session is over
 }
 
 // oldestFirstLocked returns the sessions in the order in which they began.

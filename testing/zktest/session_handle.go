@@ -4,44 +4,42 @@ import (
 	"slices"
 )
 
-// Session is a handle on one session, with methods that do something to it. The
-// handle is valid before, during and after the life of the session. All methods
-// may be called from any goroutine.
+// Session is a handle on one session, for faults. The handle is valid before, during and
+// after the life of the session. All methods may be called from any goroutine.
 //
 //	srv.Session(client.SessionID()).Expire()
 //
-// A handle of an [Ensemble] or a [Member] finds the session at every member. Expire of
-// a member's handle needs a leader that the member can reach.
+// A handle of an [Ensemble] or of a [Member] finds the session at every member. For
+// Expire, a member's handle needs a leader that the member can reach.
 //
-// If there is no session or connection to act on, a method does nothing and returns
-// false.
+// Methods that do not find a session or a connection do nothing and return false.
 type Session struct {
 	id      int64
 	cluster *cluster
-	servers []*Server // one of them has to reach the leader for Expire
+	servers []*Server // for Expire, one of these servers must reach the leader
 }
 
-// Session returns a handle on the session with the id, whether it exists or
-// not.
+// Session returns a handle on the session with the id, even if the session does not
+// exist.
 func (s *Server) Session(id int64) *Session {
 	return &Session{id: id, cluster: s.cluster, servers: []*Server{s}}
 }
 
-// Session returns a handle on the session with the id, whether it exists or
-// not, at whichever member it is.
+// Session returns a handle on the session with the id at any member, even if the session
+// does not exist.
 func (e *Ensemble) Session(id int64) *Session {
 	return &Session{id: id, cluster: e.cluster, servers: e.servers()}
 }
 
-// Expire ends the session as its timeout would: one transaction deletes its
-// ephemeral nodes, watchers are notified, and its connection is closed. Expire
-// returns false if there is no such session, or if the ensemble has no leader.
+// Expire ends the session as its timeout would: one transaction deletes the ephemeral
+// nodes, watches fire, and the connection is closed. Expire returns false if the session
+// does not exist, or if an ensemble has no leader.
 //
-// The client gets no warning. On a real server that happens only if another
-// client closes the session, or if the server's clock jumps. Until the client
-// learns of the end, an old holder of a lock and the next holder overlap, and only a
-// fencing token tells them apart. [Host.LoseSessions] is the usual case: the client is
-// cut off for longer than its timeout.
+// The client gets no warning. With a real server, that happens only if another client
+// closes the session, or if the server's clock jumps. Until the client learns of the
+// loss, the old holder of a lock and the next holder overlap, and only a fencing token
+// tells them apart. [Host.LoseSessions] is the usual loss of a session, by a cut that is
+// longer than the session timeout.
 func (s *Session) Expire() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -53,7 +51,7 @@ func (s *Session) Expire() bool {
 	return true
 }
 
-// replace is ReplaceSession of package zkinside.
+// replace implements ReplaceSession of package zkinside.
 func (s *Session) replace() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -64,22 +62,22 @@ func (s *Session) replace() bool {
 	return s.cluster.sessions[s.id] != nil
 }
 
-// Cut closes the connection of the session. The session lives on until its
-// timeout, and the client may connect again. The client of a black hole does
-// not see the end. Cut returns false if there is no connection.
+// Cut closes the connection of the session. The session lives on until its timeout, and
+// the client may reconnect. The client of a black hole does not notice the end. Cut
+// returns false if there is no connection.
 func (s *Session) Cut() bool {
 	return s.withConn((*conn).closeByServerLocked)
 }
 
-// Blackhole makes the connection of the session a black hole. It stays open,
-// but the server receives nothing from the client, and the client receives nothing,
-// not even the end of the connection. The session expires after its timeout, unless
-// the client opens a new connection first, which works. [Host.Isolate] cuts a client
-// off for longer. [Server.Heal] ends the black hole. Blackhole returns false if there
-// is no connection.
+// Blackhole makes the connection of the session a black hole: the connection stays open,
+// but the server drops everything that the client sends, and sends nothing, not even the
+// end of the connection. The session expires after its timeout. New connections of the
+// client work, so the client reconnects when it notices the black hole. [Host.Isolate]
+// also cuts off new connections. [Server.Heal] ends the black hole. Blackhole returns
+// false if there is no connection.
 func (s *Session) Blackhole() bool { return s.withConn((*conn).blackHoleLocked) }
 
-// withConn does something to the connection of the session, if it has one.
+// withConn calls a function with the connection of the session, if there is one.
 func (s *Session) withConn(do func(*conn)) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -91,12 +89,12 @@ func (s *Session) withConn(do func(*conn)) bool {
 	return true
 }
 
-// pause is PauseSession of package zkinside.
+// pause implements PauseSession of package zkinside.
 func (s *Session) pause() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	if s.id == 0 {
-		return false // the handshakes of new clients are of no session
+		return false // 0 is the session id in the handshakes of new clients
 	}
 	if s.cluster.pausedSessions == nil {
 		s.cluster.pausedSessions = make(map[int64]struct{})
@@ -105,7 +103,7 @@ func (s *Session) pause() bool {
 	return s.cluster.sessions[s.id] != nil
 }
 
-// resume is ResumeSession of package zkinside.
+// resume implements ResumeSession of package zkinside.
 func (s *Session) resume() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -114,7 +112,7 @@ func (s *Session) resume() bool {
 	return paused
 }
 
-// moveTo is MoveSession of package zkinside.
+// moveTo implements MoveSession of package zkinside.
 func (s *Session) moveTo(m *Member) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -132,8 +130,8 @@ func (s *Session) moveTo(m *Member) bool {
 	return true
 }
 
-// member returns the member of the ensemble that the session is connected to, nil
-// without a connection and for a standalone server.
+// member returns the member to which the session is connected. It returns nil if there
+// is no connection, and for a standalone server.
 func (s *Session) member() *Member {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
@@ -143,7 +141,7 @@ func (s *Session) member() *Member {
 	return nil
 }
 
-// ephemerals is Ephemerals of package zkinside.
+// ephemerals implements Ephemerals of package zkinside.
 func (s *Session) ephemerals() []string {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// simulation is a ChaosPlan at work.
+// simulation is an active ChaosPlan.
 type simulation struct {
 	ChaosPlan
 	monitor    *monitor
 	alarms     *alarms
 	disruptOne func(Disruption)
-	// fromBeginning is for WithChaos, whose latency stays for ever.
+	// fromBeginning is true for WithChaos, whose latency never ends.
 	fromBeginning bool
-	// acting is held while a disruption begins or ends, so that StopFaults can
-	// mend all that was broken. It is taken before the monitor.
+	// acting is held while a disruption begins or ends, so that StopFaults can undo
+	// every disruption. It is taken before the monitor.
 	acting sync.Mutex
 	rng    *rand.Rand // guarded by acting
 
 	// Guarded by the monitor.
-	counts  []int // requests that matched each of the Faults
-	hits    []int // requests that each of the Faults has hit
+	counts  []int // for each of the Faults, the requests that have matched
+	hits    []int // for each of the Faults, the requests that it has hit
 	stopped bool
 	next    *alarm
 	undos   []*undo // the oldest first
 	log     []event
 }
 
-// undo is the end of what a disruption has begun.
+// undo is the end of a disruption.
 type undo struct {
 	alarm *alarm
 	do    func()
@@ -42,7 +42,7 @@ const (
 	// longestPlan bounds the times of a plan, so that sums do not overflow.
 	longestPlan = 365 * 24 * time.Hour
 
-	// maxEvents bounds the log of a plan that is at work for very long.
+	// maxEvents bounds the log of a plan that is active for a very long time.
 	maxEvents = 100_000
 )
 
@@ -66,7 +66,7 @@ func (sim *simulation) check(standalone bool) error {
 	return nil
 }
 
-// rngFor returns the source of random numbers for key and moment.
+// rngFor returns the source of random numbers for a key and a moment.
 func (sim *simulation) rngFor(key int64) *rand.Rand {
 	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(time.Now().UnixNano())))
 }
@@ -85,7 +85,7 @@ func (sim *simulation) scheduleLocked() {
 	})
 }
 
-// disrupt makes one disruption.
+// disrupt begins one disruption.
 func (sim *simulation) disrupt() {
 	sim.acting.Lock()
 	defer sim.acting.Unlock()
@@ -98,7 +98,7 @@ func (sim *simulation) disrupt() {
 	sim.disruptOne(sim.Disruptions[sim.rng.IntN(len(sim.Disruptions))])
 }
 
-// applyFaultsLocked adds the faults that chance wants.
+// applyFaultsLocked adds the plan's faults that hit the request, at random.
 func (sim *simulation) applyFaultsLocked(f *faults, req *Request, paths func() []string, rng *rand.Rand) {
 	for i, r := range sim.Faults {
 		if !r.matches(req, paths) {
@@ -123,8 +123,8 @@ func (sim *simulation) noteLocked(what string) {
 	sim.log = append(sim.log, event{time.Now(), what})
 }
 
-// begin writes down what is about to be done, and sees to its end after some of
-// the time, if it has one.
+// begin logs a disruption that is about to happen. If the disruption has a duration, begin
+// schedules its end within that time.
 func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 	wait := time.Duration(0)
 	if end != nil {
@@ -148,13 +148,13 @@ func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 			sim.undos = slices.Delete(sim.undos, i, i+1)
 		}
 		sim.monitor.unlock()
-		if i >= 0 { // StopFaults has not taken it out
+		if i >= 0 { // StopFaults has not removed it
 			end()
 		}
 	})
 }
 
-// stopLocked keeps everything from happening by itself.
+// stopLocked stops the plan's alarms.
 func (sim *simulation) stopLocked() {
 	sim.stopped = true
 	sim.next.stop()
@@ -163,7 +163,7 @@ func (sim *simulation) stopLocked() {
 	}
 }
 
-// stop ends the faults and repairs what they have broken.
+// stop ends the faults, and undoes the disruptions.
 func (sim *simulation) stop() {
 	sim.monitor.mu.Lock()
 	sim.stopLocked()
@@ -185,8 +185,8 @@ func (sim *simulation) stop() {
 	}
 }
 
-// simulateLatency is the way of a request to the server. It reports false if
-// the connection ended meanwhile.
+// simulateLatency waits as long as a request needs to reach the server. It returns false
+// if the connection ended meanwhile.
 func (c *conn) simulateLatency(x *exchange) bool {
 	c.srv.mu.Lock()
 	sim := c.srv.sim

@@ -6,14 +6,15 @@ import (
 	"strconv"
 )
 
-// Start returns a running server that is closed when the test ends. A nil or refused
-// option fails the test. In a bubble of testing/synctest, Start must be called in the
-// bubble: a server that was started outside panics in package sync when it ends.
+// Start returns a running server, which is closed when the test ends. An option
+// that is nil or invalid fails the test. For a bubble of testing/synctest, call
+// Start in the bubble: a server that was started outside of it panics in package
+// sync when the server is closed.
 //
 // Outside a bubble, any client reaches the server at [Server.Addr]. In a bubble
-// there are no ports: a client must connect by [Server.Dialer], as clients of package
-// curatortest do. Any other dialer gets "dial tcp 127.0.0.1:1: connect: connection
-// refused", and a client that retries without end hangs the test.
+// there are no ports: a client has to connect by [Server.Dialer], as clients of
+// package curatortest do. Without that dialer, every attempt to connect fails with
+// an error that names the dialer, and a client that retries for ever hangs the test.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
@@ -26,8 +27,9 @@ func Start(tb TB, opts ...Option) *Server {
 	return s
 }
 
-// Run returns a running server, which the caller must close. The error says which option
-// is nil or refused, or why the server cannot listen on the address of [WithTCP].
+// Run returns a running server, which the caller must close. The error names an
+// option that is nil or invalid, or the reason why the server cannot listen on the
+// address of [WithTCP].
 func Run(opts ...Option) (*Server, error) {
 	cfg, err := configured(opts)
 	if err != nil {
@@ -49,10 +51,9 @@ func (s *Server) begin() error {
 	return s.listen(s.cfg.tcp)
 }
 
-// Close ends the server: connections are closed, and every goroutine and timer
-// of the server has ended when it returns. The data stays readable through
-// [Server.Node] and the like. Close may be called more than once, but not from
-// a function given to [Call] or [CallAfter]. The error is always nil.
+// Close closes all connections, and returns nil when every goroutine and timer of
+// the server has ended. Methods such as [Server.Node] can still read the data. Close
+// may be called more than once, but not from a function of [Call] or [CallAfter].
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closeLocked()
@@ -85,9 +86,9 @@ func (s *Server) closeLocked() {
 	}
 }
 
-// StartEnsemble returns a running ensemble of n members, which has a leader and
-// is closed when the test ends. An n that is not positive, and a nil or refused option,
-// fail the test. In a bubble of testing/synctest, StartEnsemble must be called in the
+// StartEnsemble returns a running ensemble of n members with a leader. The ensemble
+// is closed when the test ends. The test fails if n is not positive, or if an option
+// is nil or invalid. For a bubble of testing/synctest, call StartEnsemble in the
 // bubble.
 func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
@@ -101,8 +102,8 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	return e
 }
 
-// RunEnsemble is [StartEnsemble] without a test: the caller must close the ensemble. The
-// error is an error of [Run], or says that n is not positive.
+// RunEnsemble is [StartEnsemble] without a test: the caller must close the ensemble.
+// RunEnsemble returns the errors of [Run], and an error if n is not positive.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("zktest: an ensemble of %d members", n)
@@ -126,7 +127,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	return e, nil
 }
 
-// begin lets the members work.
+// begin makes the members work.
 func (e *Ensemble) begin() error {
 	if err := e.simulateConfigured(victims{servers: e.servers(), ens: e}); err != nil {
 		return err
@@ -140,7 +141,7 @@ func (e *Ensemble) begin() error {
 	return nil
 }
 
-// listen opens the ports of the members, if they are to have any.
+// listen opens the ports of the members, if the ensemble has ports.
 func (e *Ensemble) listen() error {
 	if e.cfg.tcp == "" {
 		return nil
@@ -157,8 +158,8 @@ func (e *Ensemble) listen() error {
 	return nil
 }
 
-// addMember makes member i. In-memory members have consecutive made-up ports;
-// so have those that listen, unless the port is to be any free one.
+// addMember makes member i. Members have consecutive ports, in memory or in the
+// system, unless the system chooses the ports.
 func (e *Ensemble) addMember(i int) {
 	m := &Member{Server: newServer(e.cluster), id: i + 1}
 	m.address = memoryAddr(m.id)

@@ -13,24 +13,22 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// clientLabel is the label of a dialer's context that says who connects: one of
-// [runtime/pprof.WithLabels]. Package framework sets it. A client that has it is named in the test's log if
-// it is still connected when the test ends, or if there is no connection at that
-// moment and goroutines with the label are left: a bubble of testing/synctest
-// panics then, and its trace does not say whose goroutines they are.
+// clientLabel is a label of [runtime/pprof.WithLabels] in the dialer's context. It names the
+// client, and package framework sets it. At the end of a test, the test's log names clients
+// that are still connected. The log also names disconnected clients whose goroutines are left:
+// a bubble of testing/synctest panics then, and its trace does not name the client.
 const clientLabel = "curator.client"
 
-// mostDialers bounds how many clients are kept in mind.
+// mostDialers bounds how many clients are remembered.
 const mostDialers = 10_000
 
-// dialers are the clients that have dialed a server within the process, and
-// have said who they are.
+// dialers has the labelled clients that have dialed a server within the process.
 type dialers struct {
 	mu   sync.Mutex
 	last map[string]*memnet.Conn // the client's end of the last connection; nil if it was refused
 }
 
-// note keeps in mind who has dialed, and the connection, if there is one.
+// note records the client that has dialed, and the connection, if there is one.
 func (d *dialers) note(ctx context.Context, client *memnet.Conn) {
 	who, ok := pprof.Label(ctx, clientLabel)
 	if !ok {
@@ -46,7 +44,7 @@ func (d *dialers) note(ctx context.Context, client *memnet.Conn) {
 	}
 }
 
-// connected tells of each client whether it is connected.
+// connected adds each client, and whether it is connected, to a map.
 func (d *dialers) connected(of map[string]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,8 +54,8 @@ func (d *dialers) connected(of map[string]bool) {
 }
 
 // closeAtTheEnd closes servers when a test has ended. Then it names the clients
-// in the test's log that were not closed, and fails the test if a rule has hit no
-// request. A test that has failed for another reason learns whether a client came.
+// in the test's log that were not closed. It fails the test if a rule has hit no
+// request, unless the test has failed for another reason.
 func closeAtTheEnd(tb TB, closeAll func() error, servers ...*Server) {
 	tb.Helper()
 	connected := map[string]bool{}
@@ -73,14 +71,7 @@ func closeAtTheEnd(tb TB, closeAll func() error, servers ...*Server) {
 			}
 		}
 	}
-	if test, ok := tb.(interface {
-		Failed() bool
-		Logf(string, ...any)
-	}); ok && test.Failed() {
-		if s := servers[0]; s.bubbled && s.accepted == 0 {
-			test.Logf("zktest: no client has connected. In a bubble of testing/synctest there are no ports: "+
-				"the address %s is made up, and clients need Server.Dialer or Server.DialTimeout", s.Addr())
-		}
+	if test, ok := tb.(interface{ Failed() bool }); ok && test.Failed() {
 		return
 	}
 	if unused := servers[0].unused(); len(unused) > 0 {

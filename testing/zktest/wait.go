@@ -6,11 +6,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
-// WaitFor waits until cond is true, and returns nil. If ctx ends first, WaitFor returns
-// its error. If the server is closed first, the error matches [net.ErrClosed]. WaitFor
-// calls cond now and after each change of the server's state, so cond should depend on
-// that state alone. One call may follow several quick changes, so WaitFor may miss a
-// state between them. cond may use the server's methods.
+// WaitFor waits until the condition is true, and then returns nil. If ctx ends first, WaitFor
+// returns the error of ctx. If the server is closed first, the error matches [net.ErrClosed].
+//
+// WaitFor calls cond at once and after each change of the server's state. It may notice other
+// changes late, and may miss a state that the next change replaces at once. The function cond
+// may use the server's methods.
 func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 	return s.waitFor(ctx, cond, &s.closed)
 }
@@ -42,9 +43,9 @@ func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) e
 	}
 }
 
-// WaitChildren waits until the node at path has exactly n children; a node that
-// does not exist has none. It ends as [Server.WaitFor] does. An invalid path
-// and a negative n are refused as by [Server.Node].
+// WaitChildren waits until the node at a path has exactly n children. A missing node has none.
+// WaitChildren returns the errors of [Server.WaitFor], and refuses an invalid path and a
+// negative n.
 func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
 	switch {
 	case !datatree.ValidPath(path):
@@ -62,7 +63,7 @@ func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
 	})
 }
 
-// waitAgreement is AwaitAgreement of package zkinside.
+// waitAgreement implements AwaitAgreement of package zkinside.
 func (e *Ensemble) waitAgreement(ctx context.Context) error {
 	return e.WaitFor(ctx, e.agree)
 }

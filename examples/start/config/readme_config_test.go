@@ -2,7 +2,6 @@ package start
 
 import (
 	"context"
-	"errors"
 	"log"
 
 	"github.com/gocurator/curator/framework"
@@ -21,15 +20,11 @@ func run(ctx context.Context, client *framework.Client) error {
 	}
 	defer value.Close()
 	for now, err := range value.Changes(ctx) { // the first one is the present value
-		var undecoded *codec.DecodeError
-		switch {
-		case errors.As(err, &undecoded):
+		if err != nil {
 			log.Print("keeping the last settings: ", err)
-		case err != nil:
-			return err
-		default:
-			log.Print("workers: ", now.Value.Workers)
+			continue
 		}
+		log.Print("workers: ", now.Value.Workers)
 	}
-	return nil
+	return value.Err() // nil if the loop has ended with ctx
 }

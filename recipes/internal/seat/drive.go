@@ -153,10 +153,10 @@ func (q *lane) stopDriving(w *waiter) {
 	}
 }
 
-// endRivals ends other holds of this client that exclude a seat that was just admitted:
-// another client must have deleted their node, and the watch has not fired yet. Of two
-// such seats, the seat that got the lock first has lost the lock. The tokens give that
-// order, because the node of a reader that was a writer is younger than its place.
+// endRivals ends holds of this client if their lock and the lock of a newly admitted seat
+// exclude each other: another client must have deleted the node of the earlier seat, and the
+// watch has not fired yet. The tokens say which seat is the earlier one. The age of its node
+// does not, because a writer that has become a reader has a younger node.
 func (q *lane) endRivals(s *Seat) {
 	gone := q.rivals(s)
 	for _, other := range q.in.beside(q) {

@@ -128,11 +128,12 @@ func (q *lane) beginWaitLocked(w *waiter, ahead int) {
 	}
 }
 
-// decideLocked gives the first waiters their roles. It is called after every change of
-// the line and of the seat. Three other functions give the first waiter a role at the
-// moment of a change: decideRelease hands the seat on, letInLocked lets readers in
-// together with the admitted one, and driveNextLocked leaves a queued node to the next
-// driver. In addition, failLocked and turnAwayLocked refuse waiters anywhere in the line.
+// decideLocked gives the first waiters their roles, by serveLocked. It is called after
+// every change of the line and of the seat. Six other functions give waiters a role at
+// the moment of a change: addLocked serves a waiter that arrives at an empty line,
+// decideRelease hands the seat on, letInLocked lets readers in together with the admitted
+// one, driveNextLocked leaves a queued node to the next driver, and failLocked and
+// turnAwayLocked refuse waiters anywhere in the line.
 func (q *lane) decideLocked() {
 	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
@@ -340,6 +341,9 @@ const (
 	goesBack                // its nodes are deleted
 )
 
+// decideRelease ends a hold, and decides what happens to its seat. The first case that is
+// true counts: the seat rests for its minimum hold, has other holders, goes to the client's
+// next goroutine, or is parked. In every other case, the seat goes back to the servers.
 func (q *lane) decideRelease(h *Hold) outcome {
 	s := h.seat
 	q.mu.Lock()

@@ -38,8 +38,8 @@ func (q *lane) noteOutage(err error) {
 	}
 }
 
-// standingLocked returns what is known of the server's queue, for a goroutine with ours
-// goroutines of this client ahead.
+// standingLocked returns what is known of the server's queue, for a waiting goroutine. The
+// argument ours is the number of this client's goroutines ahead of it.
 func (q *lane) standingLocked(ours int) NotAdmitted {
 	r := q.seen
 	for _, s := range q.live {

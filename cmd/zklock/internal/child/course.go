@@ -14,13 +14,13 @@ import (
 // owner takes the steps.
 type course struct {
 	pace pace
-	// empty is the time of the first look that found no process of the family. It is
-	// zero if the last look has found one.
+	// empty is the time of the first search that found no process of the family. It is
+	// zero if the last search has found a process.
 	empty time.Time
 
 	ending    bool // the guard knows that the end of the family has begun
 	termed    bool // the guard knows that the grace has begun
-	killing   bool // a look kills every process that it finds
+	killing   bool // a search kills every process that it finds
 	ended     bool // the command's end is known
 	guardDied bool // the guard died before it reported the command's end
 	status    int  // the command's status, once it has ended
@@ -30,7 +30,7 @@ type course struct {
 	exited    bool // the command's end was reported to all waiters
 }
 
-// event is something that a course learns. N and ok depend on the kind.
+// event is something that a course learns. The comments of the kinds say what n and ok mean.
 type event struct {
 	kind eventKind
 	sig  syscall.Signal
@@ -38,16 +38,16 @@ type event struct {
 	ok   bool
 	tty  tty
 	at   time.Time     // when the owner learned of the event
-	took time.Duration // how long a look has taken
+	took time.Duration // how long a search has taken
 }
 
 type eventKind int
 
 const (
-	askedToSignal    eventKind = iota // to send sig to the command's group
-	askedToTerminate                  // to send TERM to the whole family
-	askedToKill                       // to kill the whole family
-	commandStopped                    // the guard reports: by sig, while the terminal was in state tty
+	askedToSignal    eventKind = iota // the caller wants sig to be sent to the command's group
+	askedToTerminate                  // the caller wants TERM to be sent to the whole family
+	askedToKill                       // the caller wants the whole family to be killed
+	commandStopped                    // the guard reports: sig has stopped the command, while the terminal was in state tty
 	continueDue                       // it is time to continue a command that has stopped
 	sessionLeft                       // the guard reports: n is the session; see family
 	commandEnded                      // the guard reports: n is the status, in the form of shells
@@ -55,8 +55,8 @@ const (
 	guardEnded                        // the guard has ended
 	commandDead                       // the system reports the command's end
 	guardLate                         // the guard has not reported the command's end in time
-	familySeen                        // a look: ok means that it found no process
-	lookDue                           // it is time for a look
+	familySeen                        // the result of a search: ok means that it found no process
+	lookDue                           // it is time to search again
 	settlingOver                      // see course.settled
 )
 
@@ -69,7 +69,8 @@ const (
 	foreground            // this program is in the foreground
 )
 
-// step is something that the owner must do. N, sig and ok depend on the kind.
+// step is something that the owner must do. The comments of the kinds say what n, sig and ok
+// mean.
 type step struct {
 	kind stepKind
 	sig  syscall.Signal
@@ -85,7 +86,7 @@ const (
 	tellTermed                       // tell the guard that the grace has begun
 	signalGroup                      // send sig to the command's group
 	terminateFamily                  // SIGTERM and SIGCONT
-	look                             // if ok, kill all processes first; then look whether any is left
+	look                             // if ok, kill all processes first; then search for processes that are left
 	lookLater                        // after wait
 	giveTerminal                     // put the command's group into the foreground
 	continueLater                    // continueDue follows
@@ -236,7 +237,7 @@ func (c *course) look() []step {
 	return []step{{kind: look, ok: c.killing}}
 }
 
-// see is called with the result of a look.
+// see is called with the result of a search.
 func (c *course) see(e event) (steps []step) {
 	switch {
 	case !e.ok:

@@ -47,8 +47,8 @@ type endedLeaders struct {
 	closed   bool // the end of the family has begun
 }
 
-// newFamily returns the family of a command below this guard. The command did not begin
-// earlier than after, in the unit of startOf.
+// newFamily returns the family of a command below this guard. The argument after is a time
+// before the command's start, in the unit of startOf.
 func newFamily(command, guard int, after uint64) *family {
 	session, _ := unix.Getsid(0)
 	f := &family{command: command, session: session, procfs: theProcfs, unread: []int{guard}}

@@ -22,8 +22,8 @@ type Program[E any] struct {
 	// called once for each side: the present value of a variable is its default.
 	Common func(fs *flag.FlagSet)
 
-	// Values complete the operands and the values of flags that the help shows by a
-	// name in capitals, such as PATH. A FILE needs no entry.
+	// Values has the completion of operands and of flags' values, by their name in the
+	// help, such as PATH. FILE needs no entry.
 	Values map[string]Values[E]
 
 	// Print writes the output of help, completion and version.
@@ -44,9 +44,9 @@ type Command[E any] struct {
 	Purpose string // one line, without a full stop
 	Long    string // paragraphs of at most 80 columns, and examples
 
-	// Usage lists the operands, such as "[flags] PATH [--] CMD [ARG...]". The program's
-	// Values complete operands in capitals. An operand in small letters, such as
-	// "bash|zsh", is one of these words.
+	// Usage lists the operands, such as "[flags] PATH [--] CMD [ARG...]". An operand in
+	// capitals is completed by the function that Program.Values has for its name. An
+	// operand in small letters, such as "bash|zsh", is one of these words.
 	Usage string
 
 	// MinArgs and MaxArgs bound the number of operands; a negative MaxArgs means no

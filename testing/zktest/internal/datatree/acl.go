@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Identities and ACLs with a fixed meaning.
+// These identities and ACLs have a fixed meaning.
 var (
 	Anyone  = wire.ID{Scheme: "world", ID: "anyone"}
 	OpenACL = []wire.ACL{{Perms: wire.PermAll, ID: Anyone}}
@@ -20,8 +20,8 @@ var (
 	readOnlyACL = []wire.ACL{{Perms: wire.PermRead, ID: Anyone}}
 )
 
-// Permitted reports whether one of ids has one of the permissions perms. A node
-// without an ACL is open to everyone.
+// Permitted reports whether one of the identities has one of the permissions. A node
+// without an ACL permits everything to every client.
 func Permitted(acl []wire.ACL, ids []wire.ID, perms int32) bool {
 	if len(acl) == 0 {
 		return true
@@ -34,7 +34,7 @@ func Permitted(acl []wire.ACL, ids []wire.ID, perms int32) bool {
 	})
 }
 
-// admits reports whether the entry is about the client id.
+// admits reports whether the entry includes the client's identity.
 func admits(a wire.ACL, id wire.ID) bool {
 	if a.Scheme != id.Scheme {
 		return false
@@ -45,7 +45,7 @@ func admits(a wire.ACL, id wire.ID) bool {
 	return a.ID == id || a.Scheme == "sasl" && id.ID == "super"
 }
 
-// kerberosName is what ZooKeeper takes for a name of Kerberos
+// kerberosName matches the names that ZooKeeper takes for Kerberos names
 // (server.auth.KerberosName). Names of other users have no @.
 var kerberosName = regexp.MustCompile(`^([^@]*|[^/@]*(/[^/@]*)?@[^/@]*)$`)
 
@@ -55,9 +55,9 @@ func ipMatches(pattern, client string) bool {
 	return network != nil && network.Contains(net.ParseIP(client).To4())
 }
 
-// parseIPv4 reads an address or a prefix as ZooKeeper 3.9 does, which knows no
-// IPv6 and takes each part for a number as Java writes them: signs and leading
-// zeros are fine. It returns nil for anything else.
+// parseIPv4 reads an address or a prefix like ZooKeeper 3.9, which does not know IPv6. Each
+// part is a number in Java's syntax, and may have a sign and leading zeros. For any other
+// text, parseIPv4 returns nil.
 func parseIPv4(pattern string) *net.IPNet {
 	address, prefix, hasPrefix := strings.Cut(pattern, "/")
 	parts, bits := strings.Split(address, "."), 32
@@ -83,9 +83,8 @@ func parseIPv4(pattern string) *net.IPNet {
 	return &net.IPNet{IP: ip.Mask(mask), Mask: mask}
 }
 
-// fixACL checks an ACL a client sent, leaves out what it says twice, and puts
-// the client's own identities in the place of the scheme "auth". It returns nil
-// if the ACL is not acceptable.
+// fixACL checks a client's ACL, removes duplicate entries, and replaces the scheme "auth" by
+// the client's own identities. It returns nil if the ACL is invalid.
 func (tx *Txn) fixACL(acl []wire.ACL) []wire.ACL {
 	var fixed []wire.ACL
 	for i, a := range acl {
@@ -94,7 +93,7 @@ func (tx *Txn) fixACL(acl []wire.ACL) []wire.ACL {
 		case a.Scheme == "auth":
 			before := len(fixed)
 			for _, id := range tx.IDs {
-				if id.Scheme == "digest" || id.Scheme == "sasl" { // by which a client proves who it is
+				if id.Scheme == "digest" || id.Scheme == "sasl" { // only these schemes authenticate a client
 					fixed = append(fixed, wire.ACL{Perms: a.Perms, ID: id})
 				}
 			}
@@ -115,7 +114,7 @@ func (tx *Txn) validID(id wire.ID) bool {
 	case "world":
 		return id == Anyone
 	case "digest":
-		// Java's split leaves empty parts at the end out.
+		// Java's split leaves out empty parts at the end.
 		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
 	case "ip":
 		return parseIPv4(id.ID) != nil
@@ -125,16 +124,14 @@ func (tx *Txn) validID(id wire.ID) bool {
 	return false
 }
 
-// DigestID is the identity of a client that knows credentials of the form
-// user:password.
+// DigestID returns the identity of a client with credentials of the form user:password.
 func DigestID(credentials string) wire.ID {
 	user, _, _ := strings.Cut(credentials, ":")
 	sum := sha1.Sum([]byte(credentials))
 	return wire.ID{Scheme: "digest", ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// MaskDigests hides the hashes from clients that may read an ACL but not change
-// it.
+// MaskDigests hides the hashes in an ACL from clients that may not change the ACL.
 func MaskDigests(acl []wire.ACL) []wire.ACL {
 	masked := slices.Clone(acl)
 	for i, a := range masked {

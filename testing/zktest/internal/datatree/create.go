@@ -9,9 +9,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Create creates the node that r asks for and returns its path, with the number
-// of a sequential node. It makes the checks in ZooKeeper's order, because
-// clients see which one came first.
+// Create creates the node of a request and returns its path, with the number of a
+// sequential node. Create makes its checks in ZooKeeper's order, because a client gets the
+// error of the first check that fails.
 func (tx *Txn) Create(r *wire.CreateRequest) (string, wire.Code) {
 	if code := tx.checkMode(r); code != wire.OK {
 		return "", code
@@ -52,7 +52,7 @@ func (tx *Txn) Create(r *wire.CreateRequest) (string, wire.Code) {
 
 // checkMode checks the flags and the TTL against each other.
 func (tx *Txn) checkMode(r *wire.CreateRequest) wire.Code {
-	const maxTTL = 1<<40 - 1 // what fits beside a marker in the owner field of a real node
+	const maxTTL = 1<<40 - 1 // in a real node, the TTL shares the owner field with a marker
 	switch {
 	case r.Flags < 0 || r.Flags > wire.MaxFlags:
 		return wire.ErrBadArguments
@@ -66,9 +66,9 @@ func (tx *Txn) checkMode(r *wire.CreateRequest) wire.Code {
 	return wire.OK
 }
 
-// newNode decides the kind by the type of the request first: a plain create
-// with the container flag makes a persistent node, and createContainer with the
-// ephemeral flag a container, as on a real server.
+// newNode chooses the kind of the node. As in a real server, the type of the request decides
+// first: a plain create with the container flag creates a persistent node, and
+// createContainer with the ephemeral flag creates a container.
 func (tx *Txn) newNode(r *wire.CreateRequest, acl []wire.ACL) *Node {
 	n := &Node{Data: bytes.Clone(r.Data), ACL: acl}
 	switch {

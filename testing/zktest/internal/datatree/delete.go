@@ -28,12 +28,12 @@ func (tx *Txn) Delete(path string, version int32) wire.Code {
 	return wire.OK
 }
 
-// deletable makes the checks of a path that come before all others.
+// deletable makes the checks of a path that precede all other checks.
 func deletable(path string) bool {
 	return strings.Contains(path, "/") && !HasNUL(path) && !Reserved(path)
 }
 
-// Remove deletes a node that exists and has no children, without any check.
+// Remove deletes a node without any check. The node must exist and have no children.
 func (tx *Txn) Remove(path string) {
 	n := tx.Tree.nodes[path]
 	tx.record(wire.EventDeleted, path, n, tx.Tree.remove(path, tx.Zxid))

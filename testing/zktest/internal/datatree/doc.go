@@ -1,4 +1,4 @@
-// Package datatree is ZooKeeper's data: the tree of nodes, the transactions that
-// change it, and the tables of watches. It knows no server, no clock and no
-// connection, and none of its types may be used by two goroutines at once.
+// Package datatree is ZooKeeper's data: the tree of nodes, the transactions that change the
+// tree, and the tables of watches. The package knows no servers, clocks and connections. Its
+// types are not safe for concurrent use.
 package datatree

@@ -1,18 +1,18 @@
 package datatree
 
-// Effect repeats on a tree what was done to another one.
+// Effect repeats a change of one tree on another tree.
 type Effect func(*Tree)
 
 func (t *Tree) record(e Effect) { t.effects = append(t.effects, e) }
 
-// TakeEffects returns what was done since the last call.
+// TakeEffects returns the changes since the last call.
 func (t *Tree) TakeEffects() []Effect {
 	taken := t.effects
 	t.effects = nil
 	return taken
 }
 
-// Clone returns another tree with the same nodes.
+// Clone returns a copy of the tree.
 func (t *Tree) Clone() *Tree {
 	c := New()
 	c.nodes = make(map[string]*Node, len(t.nodes))

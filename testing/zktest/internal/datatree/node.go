@@ -10,7 +10,7 @@ import (
 // Kind is the kind of a node.
 type Kind uint8
 
-// The kinds of nodes.
+// These are the kinds of nodes.
 const (
 	Persistent Kind = iota
 	Ephemeral
@@ -18,8 +18,8 @@ const (
 	TTLNode
 )
 
-// Node is one znode. A node knows its children by name only; the nodes
-// themselves are in the tree. Only the tree changes a Node.
+// Node is one znode. A node has only the names of its children; the tree has their nodes.
+// Only the tree changes a Node.
 type Node struct {
 	Data     []byte
 	ACL      []wire.ACL
@@ -32,14 +32,13 @@ type Node struct {
 	Ctime, Mtime        int64
 	Version, Aversion   int32
 
-	// Created counts the children ever created, and is the suffix of the next
-	// sequential child. It is never lowered: see add for what that means at
-	// 2^31-1.
+	// Created is the number of children ever created, and the suffix of the next
+	// sequential child. It never decreases; see add for the effect at 2^31-1.
 	Created int32
 }
 
-// Stat derives what clients see. ZooKeeper stores only the number of creations
-// and shows creations plus deletions, which this arithmetic yields.
+// Stat returns the Stat that clients receive. ZooKeeper stores only the number of creations;
+// the Cversion that clients receive counts creations and deletions.
 func (n *Node) Stat() wire.Stat {
 	return wire.Stat{
 		Czxid: n.Czxid, Mzxid: n.Mzxid, Pzxid: n.Pzxid,

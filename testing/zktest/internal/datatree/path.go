@@ -39,16 +39,17 @@ func ValidPath(path string) bool {
 	return true
 }
 
-// forbidden reports the characters no path may have. Java counts in UTF-16, so
-// that everything beyond the basic plane is a forbidden surrogate to it.
+// forbidden reports whether a path must not have this character. Java uses UTF-16, so every
+// character beyond the basic plane is a pair of forbidden surrogates.
 func forbidden(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
-// HasNUL is the first check that writes make, and the only one of exists.
+// HasNUL reports whether a path has a NUL. That is the first check of writes, and the only
+// check of exists.
 func HasNUL(path string) bool { return strings.IndexByte(path, 0) >= 0 }
 
-// Reserved reports the nodes that no client may delete.
+// Reserved reports whether no client may delete the node.
 func Reserved(path string) bool {
 	switch path {
 	case "/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config":

@@ -9,27 +9,26 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Tree is the data: every node by its path. It knows nothing of clocks,
-// sessions, watches or the wire; its methods expect arguments that were checked
-// before.
+// Tree has every node by its path. It does not know clocks, sessions, watches and the wire
+// format. Its methods do not check their arguments.
 type Tree struct {
 	nodes      map[string]*Node
 	ephemerals map[int64]map[string]struct{} // paths by session
 	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
 
-	// Recording makes the tree keep an [Effect] of each change, until
-	// TakeEffects. The trees of an ensemble's members do that.
+	// Recording makes the tree keep an [Effect] of each change, until TakeEffects. It is
+	// true for the trees of an ensemble's members.
 	Recording bool
 	effects   []Effect
 
-	// SASL makes sasl a scheme that access control lists may have.
+	// SASL allows the scheme sasl in access control lists.
 	SASL bool
 
 	// DeletesKeepPzxid makes a deletion leave the Pzxid of the parent unchanged.
 	DeletesKeepPzxid bool
 }
 
-// New returns the tree a fresh server starts with.
+// New returns the tree of a new server.
 func New() *Tree {
 	t := &Tree{
 		nodes:      map[string]*Node{"/": {Data: []byte{}}},
@@ -46,13 +45,13 @@ func New() *Tree {
 // Only the tree may change the node.
 func (t *Tree) Node(path string) *Node { return t.nodes[cmp.Or(path, "/")] }
 
-// Len returns the number of nodes, the root and ZooKeeper's own included.
+// Len returns the number of nodes, including the root and ZooKeeper's own nodes.
 func (t *Tree) Len() int { return len(t.nodes) }
 
-// Reapable reports whether there is a container or a node with a TTL.
+// Reapable reports whether the tree has a container or a node with a TTL.
 func (t *Tree) Reapable() bool { return len(t.reapable) > 0 }
 
-// attach puts a node in its place without touching the parent's stat.
+// attach adds a node to the tree and to its parent, and does not change the parent's Stat.
 func (t *Tree) attach(path string, n *Node) {
 	t.nodes[path] = n
 	parent := t.nodes[ParentOf(path)]
@@ -71,7 +70,7 @@ func (t *Tree) attach(path string, n *Node) {
 	}
 }
 
-// detach is the opposite of attach.
+// detach undoes attach.
 func (t *Tree) detach(path string, n *Node) {
 	delete(t.nodes, path)
 	delete(t.nodes[ParentOf(path)].Children, baseOf(path))
@@ -86,11 +85,11 @@ func (t *Tree) detach(path string, n *Node) {
 	}
 }
 
-// add creates a node below an existing parent and returns how to undo it. next
-// is the suffix of the parent's next sequential child, as the transaction has
-// computed it. Like a real server the tree takes only a higher one than before:
-// after 2^31-1 comes -2^31, and from then on neither the count nor the pzxid of
-// the parent tells of new children.
+// add creates a node below an existing parent, and returns a function that undoes that. The
+// argument next is the suffix of the parent's next sequential child, which the transaction
+// has computed. As in a real server, the parent's Created never decreases. The suffix after
+// 2^31-1 is -2^31, so from then on new children change neither Created nor the Pzxid of the
+// parent.
 func (t *Tree) add(path string, n *Node, next int32, zxid, now int64) (undo func()) {
 	parent := t.nodes[ParentOf(path)]
 	created, pzxid := parent.Created, parent.Pzxid
@@ -109,8 +108,8 @@ func (t *Tree) add(path string, n *Node, next int32, zxid, now int64) (undo func
 	}
 }
 
-// repeatAdd is add once more, in another tree. n is the node as it was when
-// new.
+// repeatAdd returns the effect of add for other trees. The argument n is a copy of the node
+// from before the add.
 func repeatAdd(path string, n Node, next int32) Effect {
 	return func(t *Tree) {
 		twin := n
@@ -118,7 +117,7 @@ func repeatAdd(path string, n Node, next int32) Effect {
 	}
 }
 
-// remove deletes a node without children and returns how to undo it.
+// remove deletes a node without children, and returns a function that undoes that.
 func (t *Tree) remove(path string, zxid int64) (undo func()) {
 	n, parent := t.nodes[path], t.nodes[ParentOf(path)]
 	pzxid := parent.Pzxid
@@ -135,8 +134,8 @@ func (t *Tree) remove(path string, zxid int64) (undo func()) {
 	}
 }
 
-// setData replaces a node's data with a copy of data and returns how to undo
-// it.
+// setData replaces a node's data with a copy of the argument, and returns a function that
+// undoes that.
 func (t *Tree) setData(path string, data []byte, zxid, now int64) (undo func()) {
 	n := t.nodes[path]
 	old := *n
@@ -151,8 +150,7 @@ func (t *Tree) setData(path string, data []byte, zxid, now int64) (undo func()) 
 	}
 }
 
-// setACL replaces a node's ACL. It is not possible inside a multi, so nothing
-// ever undoes it.
+// setACL replaces a node's ACL. A multi cannot contain a setACL, so there is no undo.
 func (t *Tree) setACL(path string, acl []wire.ACL) {
 	n := t.nodes[path]
 	n.ACL = acl
@@ -170,13 +168,13 @@ func (t *Tree) setNextSequence(path string, next int32) {
 	}
 }
 
-// EphemeralsOf returns the paths a session owns, sorted.
+// EphemeralsOf returns the sorted paths of a session's ephemeral nodes.
 func (t *Tree) EphemeralsOf(session int64) []string {
 	return slices.Sorted(maps.Keys(t.ephemerals[session]))
 }
 
-// Walk calls visit for path and everything below it, parents before children
-// and children by name.
+// Walk calls visit for a node and everything below it: parents before children, and children
+// in the order of their names.
 func (t *Tree) Walk(path string, visit func(path string, n *Node)) {
 	n := t.nodes[path]
 	if n == nil {
@@ -188,9 +186,9 @@ func (t *Tree) Walk(path string, visit func(path string, n *Node)) {
 	}
 }
 
-// Outdated returns the containers that have lost their last child, and the
-// nodes whose TTL has passed since the last change of their data, sorted. A
-// container that never had a child is kept: its creator is about to use it.
+// Outdated returns the sorted paths of containers that have lost their last child, and of
+// nodes whose TTL has passed since the last change of their data. It leaves out a container
+// that never had a child, because its creator is about to use it.
 func (t *Tree) Outdated(now int64) []string {
 	var paths []string
 	for path := range t.reapable {

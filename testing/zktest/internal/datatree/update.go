@@ -2,7 +2,7 @@ package datatree
 
 import "github.com/gocurator/curator/testing/zktest/internal/wire"
 
-// AnyVersion switches the version check off.
+// AnyVersion matches every version.
 const AnyVersion int32 = -1
 
 // SetData replaces the data of the node at path, if it has the version.
@@ -30,8 +30,8 @@ func (tx *Txn) Check(path string, version int32) wire.Code {
 	return wire.OK
 }
 
-// SetACL replaces the ACL of the node at path, if version is its ACL's
-// version. A multi has no such operation, so that nothing ever rolls it back.
+// SetACL replaces the ACL of a node, if the ACL has the version. A multi cannot contain this
+// operation, so there is no rollback.
 func (tx *Txn) SetACL(path string, acl []wire.ACL, version int32) (wire.Stat, wire.Code) {
 	if !ValidPath(path) {
 		return wire.Stat{}, wire.ErrBadArguments
@@ -61,8 +61,8 @@ func (tx *Txn) SetNextSequence(path string, next int32) wire.Code {
 	return wire.OK
 }
 
-// checked returns the node that a write is about, if path is well-formed and
-// names a node for which the client has one of the permissions.
+// checked returns the node of a write, if the path is well-formed, the node exists, and the
+// client has one of the permissions.
 func (tx *Txn) checked(path string, perms int32) (*Node, wire.Code) {
 	if !ValidPath(path) {
 		return nil, wire.ErrBadArguments

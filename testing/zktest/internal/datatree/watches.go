@@ -7,31 +7,31 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// WatchKind says which of the two tables a watch is in.
+// WatchKind is the table of a watch.
 type WatchKind int
 
 const (
-	// WatchData is the table for the node itself: watches of getData and of
-	// exists, whether the node is there or not.
+	// WatchData is the table for nodes themselves: watches of getData, and of exists for
+	// existing and missing nodes.
 	WatchData WatchKind = iota
-	// WatchChild is the table for the node's children: watches of getChildren.
+	// WatchChild is the table for children: watches of getChildren.
 	WatchChild
 )
 
-// WatchMode is a set: one connection may have a standard and a persistent watch
-// on the same path.
+// WatchMode is a set of modes, because one connection may have a standard and a persistent
+// watch on the same path.
 type WatchMode uint8
 
-// The modes of watches.
+// These are the modes of watches.
 const (
-	WatchOnce       WatchMode = 1 << iota // gone after its first event
-	WatchPersistent                       // stays
-	WatchRecursive                        // stays, and covers everything below; in the data table only
+	WatchOnce       WatchMode = 1 << iota // the watch ends with its first event
+	WatchPersistent                       // the watch stays
+	WatchRecursive                        // the watch stays, and covers everything below; in the data table only
 
 	WatchAnyMode = WatchOnce | WatchPersistent | WatchRecursive
 )
 
-// WatchKey says what is watched.
+// WatchKey identifies the node and the table of a watch.
 type WatchKey struct {
 	Kind WatchKind
 	Path string
@@ -43,24 +43,23 @@ func DataWatch(path string) WatchKey { return WatchKey{WatchData, path} }
 // ChildWatch is the key of a watch of the node's children.
 func ChildWatch(path string) WatchKey { return WatchKey{WatchChild, path} }
 
-// Watches holds the watches of all connections; C stands for a connection. A
-// watch belongs to a connection and not to a session: it ends with the
-// connection, and the client sets it again.
+// Watches has the watches of all connections. The type C is a connection. A watch belongs to
+// a connection, not to a session: it ends with the connection, and the client sets it again.
 type Watches[C comparable] struct {
-	byKey     map[WatchKey]map[C]WatchMode // nil, as is the next one, until there is a watch
+	byKey     map[WatchKey]map[C]WatchMode // like byConn, nil until there is a watch
 	byConn    map[C]map[WatchKey]struct{}
-	recursive int  // how many recursive watches there are: usually none, which spares a walk
-	exclusive bool // a connection has one mode for each key, as before 3.9
+	recursive int  // the number of recursive watches; usually 0, which saves a walk to the root
+	exclusive bool // a connection has one mode for each key, as before ZooKeeper 3.9
 }
 
-// NewWatches returns empty tables. With exclusive a connection has one mode for
-// each key, as before ZooKeeper 3.9.
+// NewWatches returns empty tables. If exclusive is true, a connection has one mode for each
+// key, as before ZooKeeper 3.9.
 func NewWatches[C comparable](exclusive bool) *Watches[C] {
 	return &Watches[C]{exclusive: exclusive}
 }
 
-// Add registers a watch. One that is there already stays as it is, or goes if
-// watches are exclusive.
+// Add registers a watch. Watches of the connection in other modes stay, unless watches are
+// exclusive.
 func (w *Watches[C]) Add(c C, key WatchKey, mode WatchMode) {
 	if w.byKey == nil {
 		w.byKey, w.byConn = make(map[WatchKey]map[C]WatchMode), make(map[C]map[WatchKey]struct{})
@@ -81,10 +80,10 @@ func (w *Watches[C]) Add(c C, key WatchKey, mode WatchMode) {
 	w.byConn[c][key] = struct{}{}
 }
 
-// Has reports whether there is a watch in one of the modes.
+// Has reports whether the connection has a watch in one of the modes.
 func (w *Watches[C]) Has(c C, key WatchKey, modes WatchMode) bool { return w.byKey[key][c]&modes != 0 }
 
-// Remove takes the modes away and reports whether there was one of them.
+// Remove removes the watches in these modes, and reports whether there were any.
 func (w *Watches[C]) Remove(c C, key WatchKey, modes WatchMode) bool {
 	had := w.byKey[key][c]
 	if had&modes == 0 {
@@ -108,14 +107,14 @@ func (w *Watches[C]) Remove(c C, key WatchKey, modes WatchMode) bool {
 	return true
 }
 
-// RemoveAll forgets a connection.
+// RemoveAll removes all watches of a connection.
 func (w *Watches[C]) RemoveAll(c C) {
 	for key := range w.byConn[c] {
 		w.Remove(c, key, WatchAnyMode)
 	}
 }
 
-// Len returns how many watches there are.
+// Len returns the number of watches.
 func (w *Watches[C]) Len() (n int) {
 	for _, keys := range w.byConn {
 		n += len(keys)
@@ -139,7 +138,7 @@ func (w *Watches[C]) All() iter.Seq2[WatchKey, Watcher[C]] {
 	}
 }
 
-// Watcher is a connection with the modes of its watch.
+// Watcher is a watch of a connection, with its modes.
 type Watcher[C comparable] struct {
 	Conn C
 	Mode WatchMode
@@ -152,15 +151,14 @@ type Change struct {
 	Path  string
 }
 
-// Fire consumes the watches that a change concerns and calls tell with the
-// connections to notify: first about the node, then about the parent's
-// children.
+// Fire removes the one-shot watches of a change, and calls tell with the connections that get
+// an event: first for the node, then for the parent's children.
 func (w *Watches[C]) Fire(ch Change, tell func(map[C]struct{}, Change)) {
 	told := w.collect(nil, WatchKey{WatchData, ch.Path})
 	told = w.collectAbove(told, WatchData, ch.Path)
 	if ch.Event == wire.EventDeleted {
-		// A connection that watches both the node and its children gets the
-		// deletion once.
+		// A connection with watches on both the node and its children gets one event of
+		// the deletion.
 		told = w.collect(told, WatchKey{WatchChild, ch.Path})
 		told = w.collectAbove(told, WatchChild, ch.Path) // before 3.9
 	}
@@ -180,8 +178,8 @@ func (w *Watches[C]) Fire(ch Change, tell func(map[C]struct{}, Change)) {
 	}
 }
 
-// collect adds the connections with a watch under key to set, and takes the
-// watches that are good for one event only.
+// collect adds the connections with a watch under a key to the set, and removes their
+// one-shot watches.
 func (w *Watches[C]) collect(set map[C]struct{}, key WatchKey) map[C]struct{} {
 	for c := range w.byKey[key] {
 		if set == nil {

@@ -11,7 +11,7 @@ func (Addr) Network() string { return "tcp" }
 // String returns the address itself.
 func (a Addr) String() string { return string(a) }
 
-// DialError returns an error of the shape that errors of [net.Dial] have.
+// DialError returns an error of the type that [net.Dial] returns.
 func DialError(network, address string, err error) error {
 	return &net.OpError{Op: "dial", Net: network, Addr: Addr(address), Err: err}
 }

@@ -23,27 +23,25 @@ type Conn struct {
 	local, remote Addr
 }
 
-// Read waits for at least one byte, the end of the connection or the deadline.
+// Read waits for at least one byte, the end of the connection, or the deadline.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p)
 	return n, c.wrap("read", err)
 }
 
-// Write waits until all of p is on its way, or the end of the connection, or
-// the deadline.
+// Write waits until all of p was sent, the connection ends, or the deadline passes.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.out.write(p)
 	return n, c.wrap("write", err)
 }
 
-// CloseWrite lets the peer read what was written before, and then io.EOF, as
-// the half-close of TCP does.
+// CloseWrite is TCP's half-close: the peer reads all earlier bytes, and then io.EOF.
 func (c *Conn) CloseWrite() error {
 	c.out.closeWriter(io.EOF)
 	return nil
 }
 
-// wrap gives errors the shape of errors of package net.
+// wrap returns an error of the type that package net uses.
 func (c *Conn) wrap(op string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
@@ -51,8 +49,8 @@ func (c *Conn) wrap(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}
 }
 
-// Close lets the peer read what was written before, and then io.EOF. Writes of
-// the peer fail from now on.
+// Close closes the connection: the peer reads all earlier bytes, and then io.EOF. From now
+// on, the peer's writes fail.
 func (c *Conn) Close() error {
 	c.in.closeReader()
 	c.out.closeWriter(io.EOF)
@@ -66,8 +64,8 @@ func (c *Conn) Closed() bool {
 	return c.in.readerClosed
 }
 
-// SetLinger with 0 makes the end a reset, now and not at Close: the peer cannot
-// read what it has not read yet. Other values have no effect.
+// SetLinger with 0 resets the connection at once, before Close: the peer loses all unread
+// bytes. Other values have no effect.
 func (c *Conn) SetLinger(sec int) error {
 	if sec == 0 {
 		c.out.closeWriter(syscall.ECONNRESET)
@@ -88,13 +86,15 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline makes reads fail from t on; the zero time means never.
+// SetReadDeadline makes reads fail from the time t on. With the zero time, reads never time
+// out.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.in.setDeadline(&c.in.readBy, t)
 	return nil
 }
 
-// SetWriteDeadline makes writes fail from t on; the zero time means never.
+// SetWriteDeadline makes writes fail from the time t on. With the zero time, writes never
+// time out.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.out.setDeadline(&c.out.writeBy, t)
 	return nil

@@ -9,25 +9,24 @@ import (
 	"time"
 )
 
-// capacity is what one direction holds before a writer has to wait.
+// capacity is how many bytes one direction holds before a writer must wait.
 const capacity = 256 << 10
 
 // stream is one direction of a connection.
 type stream struct {
 	mu   sync.Mutex
-	cond sync.Cond // any of the following has changed
+	cond sync.Cond // one of the following fields has changed
 
-	buf          []byte // buf[off:] has been written and not read
+	buf          []byte // buf[off:] was written and not yet read
 	off          int
-	end          error // what the reader gets after the last byte; nil while the writer is there
+	end          error // the reader's error after the last byte; nil until the writer closes
 	readerClosed bool
 
 	readBy, writeBy deadline
 }
 
-// deadline is a point in time and the timer that wakes goroutines that wait for it.
-// The timer is made at the first wait, used again, and runs only while somebody
-// waits.
+// deadline is a point in time, with a timer that wakes the waiting goroutines. The timer is
+// created at the first wait and reused, and runs only while a goroutine waits.
 type deadline struct {
 	at      time.Time
 	timer   *time.Timer
@@ -67,8 +66,8 @@ func (s *stream) waitLocked(d *deadline) {
 	}
 }
 
-// wakeAll takes the lock so that it cannot fall between somebody's look at the
-// clock and the beginning of their wait, and be missed.
+// wakeAll takes the lock, so that it cannot run after a goroutine has read the clock and
+// before that goroutine waits. The goroutine would miss it.
 func (s *stream) wakeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +123,7 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// roomLocked returns how many of want bytes fit, and makes space for them in
-// buf.
+// roomLocked returns how many of the wanted bytes fit, and makes space for these bytes in buf.
 func (s *stream) roomLocked(want int) int {
 	if s.off == len(s.buf) {
 		s.buf, s.off = s.buf[:0], 0

@@ -7,14 +7,14 @@ import (
 // ErrEnd is the error field of the header that ends a multi.
 const ErrEnd Code = -1
 
-// Code is an error code of the protocol. The zero Code is success; every other
-// is an error that errors.Is can match.
+// Code is an error code of the protocol. The zero Code is success, and errors.Is can match
+// every other Code.
 type Code int32
 
-// The codes of ZooKeeper.
+// These are ZooKeeper's codes.
 const (
 	ErrSystem                  Code = -1
-	ErrRuntimeInconsistency    Code = -2 // an operation behind the failed one, in a multi
+	ErrRuntimeInconsistency    Code = -2 // in a multi, an operation after the failed operation
 	ErrDataInconsistency       Code = -3
 	ErrConnectionLoss          Code = -4
 	ErrMarshalling             Code = -5
@@ -44,7 +44,7 @@ const (
 	ErrThrottled               Code = -127
 )
 
-// OK is the code of success.
+// OK means success.
 const OK Code = 0
 
 var codeNames = map[Code]string{
@@ -73,7 +73,7 @@ func (c Code) Error() string {
 	return fmt.Sprintf("zktest: %s (%d)", name, int32(c))
 }
 
-// Err returns the code as an error: nil for success.
+// Err returns the code as an error, or nil for success.
 func (c Code) Err() error {
 	if c == OK {
 		return nil

@@ -20,7 +20,7 @@ func DecodeCreate(op Op, d *Decoder) CreateRequest {
 	return r
 }
 
-// Sequential reports whether the server completes the path with a number.
+// Sequential reports whether the server appends a number to the path.
 func (r *CreateRequest) Sequential() bool {
 	return r.Flags == FlagSequence || r.Flags == FlagEphemeralSequence || r.Flags == FlagTTLSequence
 }

@@ -5,21 +5,19 @@ import (
 	"errors"
 )
 
-// Jute is ZooKeeper's encoding: big-endian integers, one byte for a bool,
-// strings, buffers and vectors behind an int32 length where -1 means null.
+// Jute is ZooKeeper's encoding. Integers are big-endian, and a bool is one byte. Strings,
+// buffers and vectors begin with their length as an int32, and the length -1 means null.
 
-// ErrMalformed says that a frame ended in the middle of a value, or that
-// something in it cannot be true.
+// ErrMalformed means that a frame ends in the middle of a value, or has an impossible value.
 var ErrMalformed = errors.New("zktest: malformed request")
 
-// Decoder takes values off the front of a frame. After the first value that
-// does not fit, Err is set and every further value is zero, so that callers
-// decode a whole record and look at Err once.
+// Decoder reads the values of a frame. After the first value that does not fit, Err is set,
+// and every further value is zero. So a caller decodes a whole record, and checks Err once.
 type Decoder struct {
-	Buf []byte // what has not been read yet
+	Buf []byte // the rest of the frame
 	Err error  // nil or ErrMalformed
 
-	// Null says that a string was null where Java does not put up with that.
+	// Null is true if a string was null where Java does not allow null.
 	Null bool
 }
 
@@ -55,8 +53,8 @@ func (d *Decoder) Bool() bool {
 	return p != nil && p[0] != 0
 }
 
-// Buffer returns bytes that alias the frame: a caller that keeps them copies
-// them. A null buffer is nil, an empty one is not.
+// Buffer reads a buffer. The result aliases the frame: to keep it, copy it. A null buffer is
+// nil, and an empty buffer is not nil.
 func (d *Decoder) Buffer() []byte {
 	n := d.Int32()
 	if n == -1 {
@@ -65,8 +63,8 @@ func (d *Decoder) Buffer() []byte {
 	return d.take(int(n))
 }
 
-// String reads null as "", and remembers that it was null: most requests cannot
-// be carried out then.
+// String reads a string. For null, it returns an empty string and sets Null: most requests
+// cannot be carried out with null.
 func (d *Decoder) String() string {
 	p := d.Buffer()
 	if p == nil {
@@ -75,12 +73,12 @@ func (d *Decoder) String() string {
 	return javaString(p)
 }
 
-// Nullable is String for the places where null is as good as the empty string.
+// Nullable is String where null is allowed and means an empty string.
 func (d *Decoder) Nullable() string { return javaString(d.Buffer()) }
 
-// Count reads the length of a vector whose elements take at least size bytes
-// each, so that a false length cannot make the server allocate gigabytes. Every
-// negative length stands for an empty vector, as in Java.
+// Count reads the length of a vector. Each element has at least size bytes, so a false length
+// cannot make the server allocate gigabytes. As in Java, a negative length means an empty
+// vector.
 func (d *Decoder) Count(size int) int {
 	n := int(d.Int32())
 	if n < 0 {

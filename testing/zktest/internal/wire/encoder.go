@@ -23,7 +23,7 @@ func (e *Encoder) Bool(v bool) {
 	}
 }
 
-// Buffer writes bytes behind their length, and nil as null.
+// Buffer writes a buffer: its length and its bytes. It writes nil as null.
 func (e *Encoder) Buffer(p []byte) {
 	if p == nil {
 		e.Int32(-1)
@@ -33,8 +33,8 @@ func (e *Encoder) Buffer(p []byte) {
 	e.Buf = append(e.Buf, p...)
 }
 
-// String and the vectors below are never written as null: clients of ZooKeeper
-// fail on a null string, and some crash on a null vector.
+// String writes a string. Strings and vectors are never written as null: clients fail on a
+// null string, and some clients crash on a null vector.
 func (e *Encoder) String(s string) {
 	e.Int32(int32(len(s)))
 	e.Buf = append(e.Buf, s...)
@@ -55,8 +55,8 @@ func (e *Encoder) MultiHeader(op Op, done bool, code Code) {
 	e.Int32(int32(code))
 }
 
-// Millis converts a duration to the protocol's unit, rounded up and clamped, so
-// that a positive duration never becomes zero.
+// Millis converts a duration to milliseconds, the protocol's unit. It rounds up and clamps, so
+// a positive duration never becomes zero.
 func Millis(d time.Duration) int32 {
 	const maxMillis = 1<<31 - 1
 	return int32(min((d+time.Millisecond-1)/time.Millisecond, maxMillis))

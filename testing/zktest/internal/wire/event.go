@@ -5,7 +5,7 @@ import "strconv"
 // EventType is the kind of a watch event.
 type EventType int32
 
-// The events that a server sends.
+// These are the events that a server sends.
 const (
 	EventCreated         EventType = 1
 	EventDeleted         EventType = 2
@@ -13,7 +13,7 @@ const (
 	EventChildrenChanged EventType = 4
 )
 
-// String returns the name that ZooKeeper gives the event.
+// String returns ZooKeeper's name of the event.
 func (e EventType) String() string {
 	switch e {
 	case EventCreated:

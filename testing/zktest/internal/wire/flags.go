@@ -1,6 +1,6 @@
 package wire
 
-// The xids and flags with a fixed meaning.
+// These xids and flags have a fixed meaning.
 const (
 	XidNotification int32 = -1
 	XidPing         int32 = -2

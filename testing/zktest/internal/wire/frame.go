@@ -7,17 +7,17 @@ import (
 	"io"
 )
 
-// MaxFrame is the longest request the server reads, ZooKeeper's own default.
+// MaxFrame is the longest request that the server reads: ZooKeeper's default.
 const MaxFrame = 0xfffff
 
-// trustedSize is the longest frame for which there is room before it is there.
+// trustedSize is the largest buffer that is allocated before the frame has arrived.
 const trustedSize = 16 << 10
 
-// ErrFrameSize says that a client has announced a frame longer than MaxFrame.
+// ErrFrameSize means that a client has announced a frame longer than MaxFrame.
 var ErrFrameSize = errors.New("zktest: frame length out of range")
 
-// ReadFrame returns the next frame without its length. A frame that a client
-// only announces takes no memory.
+// ReadFrame returns the next frame without its length. A client that announces a long frame
+// and does not send it causes no large allocation.
 func ReadFrame(r io.Reader) ([]byte, error) {
 	var length [LengthSize]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -39,15 +39,15 @@ func ReadFrame(r io.Reader) ([]byte, error) {
 	return frame.Bytes(), nil
 }
 
-// Frames: an int32 length, then for replies and notifications a header of
-// xid, zxid and error, then the body.
+// A frame has its length as an int32, then the body. In replies and notifications, a header
+// with xid, zxid and error precedes the body.
 const (
 	LengthSize = 4
 	HeaderSize = 4 + 8 + 4
 )
 
-// NewReply returns an encoder for a reply's body, with room in front for the
-// length and the header, which are known only after the request has run.
+// NewReply returns an encoder for a reply's body. It has room for the length and the header,
+// which are only known after the request was carried out.
 func NewReply() *Encoder {
 	return &Encoder{Buf: make([]byte, LengthSize+HeaderSize, 128)}
 }
@@ -64,14 +64,14 @@ func (e *Encoder) Reply(xid int32, zxid int64, code Code) []byte {
 	return e.Frame()
 }
 
-// Frame writes the length in front of everything else.
+// Frame writes the length at the beginning.
 func (e *Encoder) Frame() []byte {
 	binary.BigEndian.PutUint32(e.Buf, uint32(len(e.Buf)-LengthSize))
 	return e.Buf
 }
 
-// Notification returns the frame of a watch event, with the zxid of the change,
-// as since ZooKeeper 3.9. Before it was always -1.
+// Notification returns the frame of a watch event. Since ZooKeeper 3.9, the frame has the zxid
+// of the change; earlier versions send -1.
 func Notification(event EventType, path string, zxid int64) []byte {
 	const syncConnected = 3
 	e := NewReply()

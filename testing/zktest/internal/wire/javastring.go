@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// javaString decodes UTF-8 as Java does: each sequence of bytes that is no
-// character, as far as it could have become one, turns into U+FFFD. Go would
-// make one U+FFFD of each byte.
+// javaString decodes UTF-8 like Java. Java replaces each incomplete beginning of a character by
+// one U+FFFD, and Go would replace each of its bytes.
 func javaString(p []byte) string {
 	if utf8.Valid(p) {
 		return string(p)
@@ -24,12 +23,12 @@ func javaString(p []byte) string {
 	return b.String()
 }
 
-// brokenRune returns how many bytes Java takes for one character that is
-// broken. p begins with such a character.
+// brokenRune returns how many bytes Java replaces by one U+FFFD. The argument begins with a
+// broken character.
 func brokenRune(p []byte) int {
 	const surrogateLead, continuation = 0xed, 0x80
 	continues := func(i int) bool { return i < len(p) && p[i]&0xc0 == continuation }
-	if p[0] == surrogateLead && continues(1) { // Go sees at once that it is half a pair
+	if p[0] == surrogateLead && continues(1) { // unlike Java, Go rejects a surrogate at its second byte
 		if continues(2) {
 			return 3
 		}

@@ -4,12 +4,11 @@ import (
 	"fmt"
 )
 
-// Op is the type of a request, by the number it has on the wire.
-//
-// Three ops come in several variants: see [Op.Family].
+// Op is the type of a request: its number on the wire. Three types have several variants; see
+// [Op.Family].
 type Op int32
 
-// The requests the server knows.
+// These are the requests that the server knows.
 const (
 	OpAny             Op = 0 // no request: in a Rule, every request but pings and handshakes
 	OpCreate          Op = 1
@@ -37,11 +36,11 @@ const (
 	OpGetEphemerals   Op = 103
 	OpSetWatches2     Op = 105
 	OpAddWatch        Op = 106
-	OpConnect         Op = -10 // the handshake; it has no number on the wire, this is the server's own name for it
+	OpConnect         Op = -10 // the handshake, which has no number on the wire
 	OpCloseSession    Op = -11
 )
 
-// OpError marks an error result inside the answer to a multi.
+// OpError is the type of an error result in the answer to a multi.
 const OpError Op = -1
 
 var opNames = map[Op]string{
@@ -57,7 +56,7 @@ var opNames = map[Op]string{
 	OpAddWatch:    "addWatch", OpConnect: "connect", OpCloseSession: "closeSession",
 }
 
-// String returns the name of the request as ZooKeeper's own sources spell it.
+// String returns the name of the request in ZooKeeper's sources.
 func (o Op) String() string {
 	if name, ok := opNames[o]; ok {
 		return name
@@ -65,7 +64,7 @@ func (o Op) String() string {
 	return fmt.Sprintf("op(%d)", int32(o))
 }
 
-// Family returns the op that stands for all variants of o.
+// Family returns the type that represents all variants of o.
 func (o Op) Family() Op {
 	switch o {
 	case OpCreate2, OpCreateContainer, OpCreateTTL:
@@ -78,7 +77,7 @@ func (o Op) Family() Op {
 	return o
 }
 
-// Covers reports whether o, as written in a Rule, means a request of type wire.
+// Covers reports whether a Rule with o matches a request of the type wire.
 func (o Op) Covers(wire Op) bool {
 	if o == OpAny {
 		return wire != OpPing && wire != OpConnect

@@ -1,6 +1,6 @@
 package wire
 
-// ID names a client, or a group of them, in an ACL.
+// ID is the identity of a client or of several clients in an ACL.
 type ID struct{ Scheme, ID string }
 
 // ACL grants permissions to an ID.
@@ -9,7 +9,7 @@ type ACL struct {
 	ID
 }
 
-// The permissions of an ACL.
+// These are the permissions of an ACL.
 const (
 	PermRead int32 = 1 << iota
 	PermWrite
@@ -54,7 +54,7 @@ func (e *Encoder) Stat(s Stat) {
 	e.Int64(s.Pzxid)
 }
 
-// Stat is what a client sees of a node besides its data.
+// Stat is a node's Stat, as clients receive it.
 type Stat struct {
 	Czxid, Mzxid                int64 // transactions that created the node and last changed its data
 	Ctime, Mtime                int64 // the same two, in milliseconds since 1970
@@ -73,8 +73,7 @@ func (d *Decoder) Stat() Stat {
 	}
 }
 
-// id reads the identity of an entry. With the scheme "auth" nothing else
-// counts.
+// id reads the identity of an entry. With the scheme "auth", the id has no meaning.
 func (d *Decoder) id() ID {
 	scheme := d.String()
 	if scheme == "auth" {
