@@ -27,6 +27,9 @@ type ACL struct {
 	ID     string
 }
 
+// statSize is the size of a Stat in an answer.
+const statSize = 6*8 + 5*4
+
 func readStat(r *jute.Reader) *Stat {
 	return &Stat{
 		Czxid: r.Int64(), Mzxid: r.Int64(), Ctime: r.Int64(), Mtime: r.Int64(),
