@@ -18,7 +18,7 @@ import (
 // A goroutine runs only while a node is read, because a client may hold thousands of
 // locks.
 type watched struct {
-	delay *time.Timer // starts the watch; nil once the watch has begun
+	delay *time.Timer // starts the watch; nil if the contender has set it
 	set   []heard     // one for each node
 	begun bool
 	ended bool // the nodes are given up, or no longer trusted
@@ -64,7 +64,7 @@ func (s *Seat) Watch() {
 	w := &s.watched
 	begins := !w.begun && !w.ended
 	if begins {
-		w.begun, w.set, w.delay = true, make([]heard, len(s.nodes)), nil
+		w.begun, w.set = true, make([]heard, len(s.nodes))
 	}
 	s.mu.Unlock()
 	for i := range s.nodes {
