@@ -119,6 +119,10 @@ func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 		return nil, err
 	}
 	n.sentIn = s
+	var names []string // nil unless they were requested, and the connection had room for that
+	if listing != nil && listing.IsSent() {
+		names, _ = listing.await(ctx, nil) // answered last, so that the caller is woken once
+	}
 	created, err := creating.await(ctx, nil)
 	n.sentIn = nil
 	switch {
@@ -129,11 +133,7 @@ func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 		return nil, err
 	}
 	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
-	if listing != nil && listing.IsSent() { // otherwise it was not requested, or the connection had no room for it
-		if names, err := listing.await(ctx, nil); err == nil {
-			n.made.Siblings = gone.cutFrom(names)
-		}
-	}
+	n.made.Siblings = gone.cutFrom(names)
 	return &n.made, nil
 }
 

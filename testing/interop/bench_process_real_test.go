@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -84,6 +86,11 @@ func serveBench(text string) error {
 	if err != nil {
 		return err
 	}
+	writeProfiles, err := startProfiles(library)
+	if err != nil {
+		return err
+	}
+	defer writeProfiles()
 	fmt.Println("0 ok")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		number, _, _ := strings.Cut(lines.Text(), " ")
@@ -95,6 +102,31 @@ func serveBench(text string) error {
 		fmt.Println(number, "ok", c.took.Nanoseconds(), c.cpu.Nanoseconds(), c.allocs, c.bytes, c.p99.Nanoseconds())
 	}
 	return nil
+}
+
+// envProfiles is a directory in which each process writes the profiles of its CPU time
+// and of its allocations, in all rounds. GODEBUG=memprofilerate=1 records every allocation.
+const envProfiles = "INTEROP_PROFILES"
+
+// startProfiles returns what writes the profiles, if they are wanted.
+func startProfiles(library string) (write func(), err error) {
+	dir := os.Getenv(envProfiles)
+	if dir == "" {
+		return func() {}, nil
+	}
+	name := filepath.Join(dir, fmt.Sprint(library, "-", os.Getpid()))
+	cpu, err := os.Create(name + ".cpu")
+	if err != nil {
+		return nil, err
+	}
+	allocs, err := os.Create(name + ".allocs")
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		pprof.Lookup("allocs").WriteTo(allocs, 0)
+	}, pprof.StartCPUProfile(cpu)
 }
 
 // timedRound returns the time of a round, and the time of each addition in it.

@@ -126,7 +126,7 @@ func FuzzRequestsAndAnswers(f *testing.F) {
 		requireAnswer(t, Exists(text, flag), stat, stat)
 		requireAnswer(t, SetData(text, data, n), stat, stat)
 		requireAnswer(t, SetACL(text, acl, n), stat, stat)
-		requireAnswer(t, ChildNames(text), []string{text, "b"}, int32(2), text, "b")
+		requireAnswer(t, ChildNames(text), []string{text, "b"}, int32(2), text, "b", stat)
 		requireAnswer(t, Children(text, flag), ChildrenAnswer{[]string{text, "b"}, stat}, int32(2), text, "b", stat)
 		requireAnswer(t, GetACL(text), ACLAnswer{acl, stat}, acl, stat)
 		requireAnswer(t, Sync(text), text, text)

@@ -19,6 +19,7 @@ func TestShortListsOfNamesAreOnePiece(t *testing.T) {
 			want = append(want, fmt.Sprintf("_c_c5b48a3e-lock-%010d", i))
 			body = jute.AppendString(body, want[i])
 		}
+		body = append(body, make([]byte, statSize)...)
 		q := ChildNames("/")
 		names, ok := q.Read(body, 0)
 		require.True(t, ok)

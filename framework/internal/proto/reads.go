@@ -65,10 +65,13 @@ func readChildNames(_ createdPath, body []byte, _ int64) ([]string, bool) {
 		names := readNames(r)
 		return names, !r.Bad()
 	}
-	names, text := make([]string, r.Count(shortestName)), string(body)
+	names, text := make([]string, r.Count(shortestName)), string(body[:max(0, len(body)-statSize)])
 	for i := range names {
 		n := len(r.Buffer())
-		end := len(text) - len(r.Rest())
+		end := len(body) - len(r.Rest())
+		if end > len(text) { // no Stat follows
+			return nil, false
+		}
 		names[i] = text[end-n : end]
 	}
 	return names, !r.Bad()

@@ -12,6 +12,9 @@ type Stat = zk.Stat
 // ACL is go-zookeeper's ACL, which users of the client get and set.
 type ACL = zk.ACL
 
+// statSize is the size of a Stat in an answer.
+const statSize = 6*8 + 5*4
+
 func readStat(r *jute.Reader) *Stat {
 	return &Stat{
 		Czxid: r.Int64(), Mzxid: r.Int64(), Ctime: r.Int64(), Mtime: r.Int64(),

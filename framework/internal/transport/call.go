@@ -214,6 +214,7 @@ func (c *Conn) failCalls() {
 	lost, hungUp := c.inflight, c.hungUp
 	c.inflight = inflight{}
 	c.failWaitersLocked()
+	c.signal()
 	c.link.mu.Unlock()
 	for _, sent := range lost.waiting[lost.head:] {
 		if call := sent.call; call != nil {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/proto"
@@ -27,15 +28,15 @@ type Conn struct {
 	handshake   handshake
 	sasl        *SASL // nil for none
 
-	wake  chan struct{} // capacity 1: out is not empty
-	done  chan struct{} // ends the connection's goroutines
+	done  chan struct{} // ends the connection's heartbeat
 	ended chan struct{} // closed when every call has failed
 
 	// Protected by link.mu.
-	out              []byte // complete frames to be written
-	spare            []byte // swapped with out
-	connectSent      bool   // the ConnectRequest is queued
-	established      bool   // the session is confirmed; watches are queued
+	out              []byte    // complete frames to be written
+	changed          sync.Cond // of out and closed; only flush waits for it
+	spare            []byte    // swapped with out
+	connectSent      bool      // the ConnectRequest is queued
+	established      bool      // the session is confirmed; watches are queued
 	establishedAt    time.Time
 	requestedSession int64 // session id in the ConnectRequest
 	connectSentAt    time.Time
@@ -48,14 +49,15 @@ type Conn struct {
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
-	return &Conn{
+	c := &Conn{
 		Conn:  nc,
 		link:  l,
 		in:    bufio.NewReaderSize(nc, 32<<10),
-		wake:  make(chan struct{}, 1),
 		done:  make(chan struct{}),
 		ended: make(chan struct{}),
 	}
+	c.changed.L = &l.mu
+	return c
 }
 
 // Write takes one frame from the library and never fails. The library writes each frame
@@ -88,52 +90,39 @@ func (c *Conn) outgoing(frame []byte) error {
 	return nil
 }
 
-func (c *Conn) signal() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
+// signal makes flush look for frames to write.
+func (c *Conn) signal() { c.changed.Signal() }
 
 // flush writes queued frames until the connection ends. Frames that are queued during a
 // write go out with the next write. Only flush writes to the peer: otherwise, a peer
 // that does not read would block callers beyond their contexts, and the library beyond
 // its next ping.
 func (c *Conn) flush() {
-	for {
-		select {
-		case <-c.wake:
-		case <-c.done:
-			return
-		}
-		for batch := c.nextBatch(); batch != nil; batch = c.nextBatch() {
-			_, err := c.Conn.Write(batch)
-			c.batchWritten(batch)
-			if err != nil {
-				c.end(err) // makes the library's Read fail
-			}
+	for batch := c.nextBatch(nil); batch != nil; batch = c.nextBatch(batch) {
+		if _, err := c.Conn.Write(batch); err != nil {
+			c.end(err) // makes the library's Read fail
 		}
 	}
 }
 
-func (c *Conn) nextBatch() []byte {
+// nextBatch waits for frames, and takes the memory of the written ones. It returns nil
+// when the connection has ended.
+func (c *Conn) nextBatch(written []byte) []byte {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if c.closed || len(c.out) == 0 {
+	if cap(written) <= spareSize { // do not keep the memory of a long request
+		c.spare = written
+	}
+	for len(c.out) == 0 && !c.closed {
+		c.changed.Wait()
+	}
+	if c.closed {
 		return nil
 	}
 	batch := c.out
 	c.out, c.spare = c.spare[:0], nil
 	c.admitWaitersLocked()
 	return batch
-}
-
-func (c *Conn) batchWritten(batch []byte) {
-	c.link.mu.Lock()
-	defer c.link.mu.Unlock()
-	if cap(batch) <= spareSize { // do not keep the memory of a long request
-		c.spare = batch
-	}
 }
 
 // spareSize is how many bytes of memory are kept from a written batch for the next

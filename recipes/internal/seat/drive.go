@@ -15,7 +15,7 @@ type use struct {
 	queued *framework.Created // a node that the previous driver has left to this one, or nil
 
 	granted   time.Time // when the server granted the lock
-	turns     int       // how many goroutines have held the lock since then
+	turns     int32     // how many goroutines have held the lock since then
 	contended bool      // the node was behind another client's node, and there was no release since
 
 	hadTwin   bool     // for queued: see contender.mayHaveTwin

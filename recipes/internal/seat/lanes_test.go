@@ -2,6 +2,7 @@ package seat
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,4 +78,10 @@ func TestLanesOfOneLock(t *testing.T) {
 			require.Len(t, set.byKey, 1)
 		})
 	}
+}
+
+// A lane has the memory of a lock that is held, with its seat and first hold. The
+// allocator adds a header of 8 bytes, and rounds up to 896, and then to 1024 bytes.
+func TestLaneFitsIntoItsSizeClass(t *testing.T) {
+	require.LessOrEqual(t, unsafe.Sizeof(lane{}), uintptr(896-8))
 }

@@ -15,7 +15,7 @@ import (
 // goroutine, even if other clients wait.
 func (h *Hold) mayHandOn() bool {
 	s := h.seat
-	return s.turns <= h.policy.MaxReuses && time.Since(s.granted) < h.policy.HandOver
+	return int(s.turns) <= h.policy.MaxReuses && time.Since(s.granted) < h.policy.HandOver
 }
 
 // giveUp ends a hold without shares, and returns why a node may still exist. The seat is
@@ -140,7 +140,7 @@ var Ended, _ = context.WithTimeout(context.Background(), 0)
 // mayPark reports whether the policy allows parking the seat.
 func (h *Hold) mayPark() bool {
 	s := h.seat
-	return h.policy.Idle > 0 && s.turns <= h.policy.MaxReuses && !s.contended && s.parks && !s.reading.isClosed() &&
+	return h.policy.Idle > 0 && int(s.turns) <= h.policy.MaxReuses && !s.contended && s.parks && !s.reading.isClosed() &&
 		s.mayPass() && s.isConnected()
 }
 
