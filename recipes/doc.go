@@ -126,7 +126,8 @@
 // last error of a server. If the session is over by then, the returned error also matches
 // [framework.ErrLeftToServers], which says when the servers delete the node at the
 // latest. Unless the server has refused the deletion, the client deletes the node when it
-// has a connection. A later call waits again, under its own context.
+// has a connection, or waits until the servers have deleted a persistent node of a lost
+// session. A later call waits again, under its own context.
 //
 // Selector.Resign and HandOver first wait for the leader's work, as long as their context
 // allows, and then for the node as described here.

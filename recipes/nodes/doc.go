@@ -60,10 +60,17 @@
 // ZooKeeper's delete compares the version of a node, not its owner. The client therefore
 // checks the owner first. To delete another client's node by mistake, all of this must
 // happen between the check and the delete: the client's node disappears, because a third
-// client deletes it or because its session ends; another client creates a node at the
-// same path; and the new node has the same version as the old one. A client of this
-// package that has waited for a node, or replaced it, never gives its own nodes the last
-// version that it saw there. The client remembers the last eight nodes of other clients.
+// client deletes it, or because its session ends while the client replaces it in the next
+// session; another client creates a node at the same path; and the new node has the same
+// version as the old one. A client of this package that has waited for a node, or replaced
+// it, never gives its own nodes the last version that it saw there. The client remembers
+// the last eight nodes of other clients.
+//
+// A stalled server may apply a request of a lost session late, until the servers end that
+// session. Until then, Shutdown leaves the session's node to the servers, and does not
+// repeat a delete whose reply was lost, so that a late delete finds no other node at the
+// path. But a late write or replacement hits another client's node of the same version, if
+// Shutdown has deleted the node of the client's next session meanwhile.
 //
 // The node of a crashed process remains until its session times out. A node proves that a
 // session is alive, not that the process works.

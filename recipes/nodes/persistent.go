@@ -75,7 +75,7 @@ type PersistentNode struct {
 	last     *broadcast.Node[Change]
 	failure  error // why the persistent node has ended
 	leftover error // why the node could not be deleted
-	late     []lateCreate
+	late     []lateRequest
 
 	registeredOnce bool // for tracers
 
@@ -251,8 +251,9 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 // Shutdown deletes the node, and returns nil when a server has confirmed that the node is
 // gone. In an outage, Shutdown returns an error when ctx or the connection timeout is
 // over, and the client deletes the node in the background; see "How a call ends a node"
-// in the index of the recipes. Shutdown does not delete a node with a time to live, and
-// never another client's node.
+// in the index of the recipes. The servers delete the node of a lost session; Shutdown
+// does not delete that node, or a node with a time to live, and never another client's
+// node.
 //
 // If the server refuses the deletion, every Shutdown returns the server's error, and the
 // node remains. If a server may still create a node that is not ephemeral, because the
