@@ -21,6 +21,8 @@ type use struct {
 	hadTwin   bool     // for queued: see contender.mayHaveTwin
 	parks     bool     // the node may stay in the process; for a read/write lock, only the readers' node
 	excluding []string // the kinds of nodes that exclude the seat's node
+	called    int      // waiters with the role sits or looks that have not run yet
+	vacates   bool     // goroutines get another seat, as soon as called is zero
 
 	// A field is nil if the seat does not use it.
 	reading *reading     // for readers
@@ -66,7 +68,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	if h == nil {
 		return nil
 	}
-	w.role = sits
+	w.role, w.seat = sits, nil
 	w.has(h)
 	holdAtLeast(h)
 	q.mu.Lock()

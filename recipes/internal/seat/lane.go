@@ -68,10 +68,13 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		case ctx.Err() != nil:
 			return nil, q.refuseGone(ctx, w)
 		case w.role == looks:
-			q = w.seat.reading.lookAgain(ctx, w)
+			w.seat.reading.lookAgain(ctx, w)
 		case !w.hold.isTrusted() || w.hold.seat.isRequested():
-			q = q.sendBack(w)
+			q.sendBack(w)
 		default:
+			q.mu.Lock()
+			q.ranLocked(w)
+			q.mu.Unlock()
 			w.hold.handedOver = true
 			holdAtLeast(w.hold)
 			return w.hold, nil
@@ -149,8 +152,8 @@ func (q *lane) serveLocked(w *waiter) bool {
 		return false
 	}
 	switch state := s.State(); {
-	case state == Lost, s.isTrustOver():
-		q.vacateLocked(s) // holders may notice the loss before the lane does
+	case state == Lost, s.vacates, s.isTrustOver(): // holders may notice the loss before the lane does
+		return q.vacateLocked(s)
 	case q.maySitLocked(w, s, state):
 		q.sitLocked(w, s)
 	case state == Parked && s.minimum == nil: // the seat is of the other kind, or not trusted
@@ -184,9 +187,23 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 func (q *lane) giveLocked(w *waiter, r role) {
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
+	if r == sits || r == looks {
+		w.seat.called++
+	}
 	if w.ready != nil {
 		close(w.ready)
 	}
+}
+
+// ranLocked is called when a waiter with the role sits or looks has run.
+func (q *lane) ranLocked(w *waiter) {
+	if s := w.seat; s != nil {
+		w.seat = nil
+		if s.called--; s.vacates {
+			q.vacateLocked(s)
+		}
+	}
+	q.decideLocked()
 }
 
 // sitLocked gives a waiter a hold on a seat. If the seat has just been lost, the waiter
@@ -223,13 +240,19 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 	return s
 }
 
-// vacateLocked removes the seat from the lane.
-func (q *lane) vacateLocked(s *Seat) {
+// vacateLocked removes the seat from the lane, and returns true. It returns false as long
+// as waiters that were called for the seat have not run: they may come back, and no waiter
+// in the line must pass them.
+func (q *lane) vacateLocked(s *Seat) bool {
+	if s.vacates = true; s.called > 0 {
+		return false
+	}
 	s.parking.forgetLocked()
 	if q.seat == s {
 		q.seat = nil
 	}
 	q.live = slices.DeleteFunc(q.live, func(one *Seat) bool { return one == s })
+	return true
 }
 
 // unparkLocked gives a parked seat up.
@@ -275,7 +298,9 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 		q.decideLocked() // for the waiters behind it
 	case looks:
 		w.seat.reading.isLooking = false
-		q.decideLocked()
+		fallthrough
+	case sits:
+		q.ranLocked(w)
 	}
 	w.role = fails
 	q.finishLocked()
@@ -289,46 +314,26 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 	return seen
 }
 
-// sendBack ends a hold that its taker cannot trust. The taker becomes first in the line
-// before the seat is vacated, so that no waiter behind it gets the next seat.
-func (q *lane) sendBack(w *waiter) *lane {
+// sendBack ends a hold that its taker cannot trust. The taker gets the next seat.
+func (q *lane) sendBack(w *waiter) {
 	h := w.hold
+	h.leaveAll()
+	h.abandon(ErrReleased)
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if r := h.seat.reading; r != nil {
 		r.closed = true
 	}
-	q.addFirstLocked(w)
-	q.mu.Unlock()
-	h.leaveAll()
-	h.abandon(ErrReleased)
-	return q.settle(w)
+	q.returnLocked(w)
 }
 
-// addFirstLocked puts a waiter that had a role at the front of the line, unless the lane
-// is over.
-func (q *lane) addFirstLocked(w *waiter) {
-	w.role, w.seat, w.hold, w.ready = waits, nil, nil, nil
-	if !q.over {
-		q.line = slices.Insert(q.line, 0, w)
-	}
-}
-
-// settle serves a waiter that addFirstLocked has put into the line. If the lane was over,
-// the line is empty, and settle puts the waiter into another lane.
-func (q *lane) settle(w *waiter) *lane {
-	q.mu.Lock()
-	isOurs := q.line.before(w) >= 0 || w.role != waits
-	if isOurs {
-		q.decideLocked()
-	}
-	if isOurs && w.role == waits {
+// returnLocked puts a waiter that had a role at the front of the line, and serves it.
+func (q *lane) returnLocked(w *waiter) {
+	q.line = slices.Insert(q.line, 0, w)
+	w.role, w.hold, w.ready = waits, nil, nil
+	if q.ranLocked(w); w.role == waits {
 		q.beginWaitLocked(w, len(q.live))
 	}
-	q.mu.Unlock()
-	if !isOurs {
-		q, _ = lanes.arrive(q.key, w)
-	}
-	return q
 }
 
 // outcome is what happens to a seat when a hold on it ends.
