@@ -99,6 +99,9 @@ func (q *cleanups) take(last bool) (jobs []*cleanup, more <-chan struct{}) {
 // cleanUp does a job in the background: until it is done or refused, or the
 // client is closed.
 func (c *Client) cleanUp(job *cleanup) {
+	if s := c.newest(); s != nil && s.ephemerals.has(job.path) {
+		c.givenUp.addPath(job.path)
+	}
 	if c.ctx.Err() == nil && c.cleanups.add(job) {
 		c.spawn(c.cleanUpAll)
 	}
@@ -195,11 +198,15 @@ func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 
 // finish takes the result of an attempt at a clean-up.
 func (w *sweep) finish(job *cleanup, err error) {
-	switch {
-	case err == nil, reason.Is(err, zk.ErrNoNode):
-		w.client.nodeGone(job.path)
-	case isWorthRepeating(err, &job.tries):
+	isGone := err == nil || reason.Is(err, zk.ErrNoNode)
+	if !isGone && isWorthRepeating(err, &job.tries) {
 		w.failed = append(w.failed, job)
+		return
+	}
+	w.client.givenUp.removePath(job.name())
+	switch {
+	case isGone:
+		w.client.nodeGone(job.path)
 	case w.ctx.Err() != nil: // the client is closed, and gives up all clean-ups
 	default:
 		w.client.warnOfCleanup(job.name(), err)

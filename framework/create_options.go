@@ -209,8 +209,9 @@ type Created struct {
 
 	// Siblings are the names of the parent's children right after the creation,
 	// including the node itself. Siblings omits protected nodes whose callers have
-	// given up and which the client deletes. Siblings is nil without WithSiblings, or
-	// if the listing failed.
+	// given up and which the client deletes, and ephemeral nodes of the session that the
+	// client deletes in the background. Siblings is nil without WithSiblings, or if the
+	// listing failed.
 	Siblings []string
 }
 

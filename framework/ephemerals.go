@@ -42,6 +42,13 @@ func (e *ephemerals) remove(path string) {
 	delete(e.paths, path)
 }
 
+func (e *ephemerals) has(path string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, there := e.paths[path]
+	return there
+}
+
 func (e *ephemerals) count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -79,13 +79,16 @@ func (c *Client) deleteMaybeMade(parent, guid string, s *Session, mode Mode) {
 	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
 }
 
-// givenUp are protected nodes that are being created although their callers have given
-// up. The client cannot delete such a node before the answer contains its name. Until
-// then, a later node of the same caller may queue behind it. But no contender waits for
-// such a node, which counts as deleted.
+// givenUp are nodes whose callers have given them up, and which count as deleted. A later
+// node of the same caller may queue behind such a node, but no contender waits for it.
+// There are two kinds:
+//
+//   - Protected nodes that are being created. The client cannot delete such a node before
+//     the answer contains its name.
+//   - Ephemeral nodes of the present session that a clean-up is deleting.
 type givenUp struct {
 	mu    sync.Mutex
-	below map[string]map[string]bool // the prefixes of names, by parent; remove removes both
+	below map[string]map[string]bool // the names, or the prefixes of names, by parent; removeLocked removes both
 }
 
 // protectedNode is a node that a call creates, identified by a random id.
@@ -110,16 +113,26 @@ func (n *protectedNode) path(name string) string {
 func (g *givenUp) add(n *protectedNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if n.seenTo {
-		return
+	if !n.seenTo {
+		g.addLocked(n.parent, protectedPrefix(n.guid))
 	}
+}
+
+// addPath records a node that a clean-up deletes.
+func (g *givenUp) addPath(path string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.addLocked(znode.Split(path))
+}
+
+func (g *givenUp) addLocked(parent, name string) {
 	if g.below == nil {
 		g.below = map[string]map[string]bool{}
 	}
-	if g.below[n.parent] == nil {
-		g.below[n.parent] = map[string]bool{}
+	if g.below[parent] == nil {
+		g.below[parent] = map[string]bool{}
 	}
-	g.below[n.parent][protectedPrefix(n.guid)] = true
+	g.below[parent][name] = true
 }
 
 // remove forgets a node: the client has sent its deletion, or searches for it.
@@ -127,28 +140,39 @@ func (g *givenUp) remove(n *protectedNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n.seenTo = true
-	delete(g.below[n.parent], protectedPrefix(n.guid))
-	if len(g.below[n.parent]) == 0 {
-		delete(g.below, n.parent)
+	g.removeLocked(n.parent, protectedPrefix(n.guid))
+}
+
+// removePath forgets a node whose clean-up has ended.
+func (g *givenUp) removePath(path string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.removeLocked(znode.Split(path))
+}
+
+func (g *givenUp) removeLocked(parent, name string) {
+	delete(g.below[parent], name)
+	if len(g.below[parent]) == 0 {
+		delete(g.below, parent)
 	}
 }
 
-// under returns the prefixes of the nodes below a parent.
-func (g *givenUp) under(parent string) prefixes {
+// under returns the names of the nodes below a parent.
+func (g *givenUp) under(parent string) givenUpNames {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return maps.Clone(g.below[parent])
 }
 
-// prefixes are the prefixes of the names of protected nodes.
-type prefixes map[string]bool
+// givenUpNames are names of nodes, and prefixes of the names of protected nodes.
+type givenUpNames map[string]bool
 
 // cutFrom returns the names of all other nodes.
-func (p prefixes) cutFrom(names []string) []string {
-	if len(p) == 0 {
+func (g givenUpNames) cutFrom(names []string) []string {
+	if len(g) == 0 {
 		return names
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
-		return p[name[:min(len(name), protectedPrefixLength)]]
+		return g[name] || g[name[:min(len(name), protectedPrefixLength)]]
 	})
 }

@@ -38,7 +38,8 @@ type Client interface {
 	Clock() time.Time
 
 	// Siblings returns the names of a node's children. It omits protected nodes whose
-	// callers gave up during the create, and which the client deletes.
+	// callers gave up during the create, and which the client deletes, and ephemeral
+	// nodes of the session that the client deletes in the background.
 	Siblings(ctx context.Context, parent string) ([]string, error)
 
 	// CurrentSiblings is Siblings at a server that has caught up with its leader, with

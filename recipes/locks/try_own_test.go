@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // ownTries are locks of which one client has one, and tries the other.
@@ -69,6 +72,39 @@ func TestTryOfALockThatItsClientHasLost(t *testing.T) {
 				<-held.Context().Done()
 				require.NoError(t, tryToHold(t, tc.try(c)).Release(t.Context()))
 				require.ErrorIs(t, held.Release(t.Context()), framework.ErrSessionLost)
+			})
+		})
+	}
+}
+
+// The connection breaks during a release, and servers fail to delete the node for a while.
+// The client tries the lock again meanwhile.
+//
+// Promise: A try is not refused by a node that its client has given up in the same session.
+func TestTryIsNotRefusedByANodeThatIsBeingDeleted(t *testing.T) {
+	tries := maps.Clone(ownTries)
+	type lock = func(c *framework.Client) locks.Locker
+	one := func(c *framework.Client) locks.Locker { return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)) }
+	tries["semaphore"] = struct{ hold, try lock }{one, one}
+	for name, tc := range tries {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				held := tryToHold(t, tc.hold(c))
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: held.Path(), Do: zktest.DropRequest()})
+				failing := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: held.Path(), After: 1, Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
+				require.NoError(t, held.Release(t.Context()))
+				next := tryToHold(t, tc.try(c))
+				time.Sleep(time.Second)
+				_, there := w.Fake.Node(held.Path())
+				require.True(t, there)
+				require.NoError(t, next.Context().Err())
+				failing.Remove()
+				time.Sleep(10 * time.Second)
+				_, there = w.Fake.Node(held.Path())
+				require.False(t, there)
+				require.NoError(t, next.Release(t.Context()))
+				w.NothingLeft(t, "/l")
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,8 +17,8 @@ import (
 )
 
 // firsts sees that nobody has a lock whose node was never the first in the queue. A
-// node that an acquire of the same client has given up is not in the way, though it
-// may be there still, as recipes/locks promises.
+// node that the same client has released, or that its acquire has given up, is not in
+// the way, though it may be there still, as recipes/locks promises.
 // If an operator deletes nodes, somebody may have the lock for a moment, until the
 // client learns that its own node is gone, too. The servers report the two deletions
 // one after the other, and the client reads its node after the second report: the search
@@ -80,14 +81,20 @@ func (f *firsts) seeLocked(all []zktest.Node) {
 	for i, n := range all {
 		session := n.Stat.EphemeralOwner
 		f.was[n.Path] = f.was[n.Path] || !slices.ContainsFunc(all[:i], func(o zktest.Node) bool {
-			return o.Stat.EphemeralOwner != session || !f.gaveUp[session] || f.hasHadLocked(o.Path)
+			return o.Stat.EphemeralOwner != session || !f.isGivenUpLocked(o.Path, session)
 		})
 	}
 }
 
-// hasHadLocked reports whether somebody has had the lock by a node.
-func (f *firsts) hasHadLocked(path string) bool {
-	return slices.ContainsFunc(f.granted, func(g granted) bool { return g.lease.Path() == path })
+// isGivenUpLocked reports whether a client may have given its node up: by a release, or
+// before the client had the lock by that node.
+func (f *firsts) isGivenUpLocked(path string, session int64) bool {
+	for _, g := range f.granted {
+		if g.lease.Path() == path {
+			return errors.Is(context.Cause(g.lease.Context()), locks.ErrReleased)
+		}
+	}
+	return f.gaveUp[session]
 }
 
 func (f *firsts) noteGivenUp(session int64) {

@@ -47,13 +47,13 @@ func TestTryOfTwo(t *testing.T) {
 }
 
 // One that has given a lock up, or has given up waiting for it, is not in its own
-// way when it tries. That holds as long as the connection does: otherwise the
-// client may have its deletion still before it.
+// way when it tries, as long as the session lives.
 func TestTryOfOne(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Node("/lock", "")
 		w.Actor("A", func(a *explore.Actor) {
 			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+			session := a.Client().SessionID()
 			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
 				pass(lease.Context(), 3*time.Second)
 				give(w, a, lease)
@@ -62,7 +62,7 @@ func TestTryOfOne(t *testing.T) {
 			switch {
 			case lease != nil:
 				give(w, a, lease)
-			case isRefusal(err) && !a.Disturbed():
+			case isRefusal(err) && a.Client().SessionID() == session:
 				w.Fail("%s is in its own way: %v", a.Name(), err)
 			}
 		})
@@ -96,6 +96,7 @@ func TestTryAfterAnAcquire(t *testing.T) {
 		})
 		w.Actor("A", func(a *explore.Actor) {
 			me = a
+			session := a.Client().SessionID()
 			time.Sleep(200 * time.Millisecond)
 			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
 			if lease, _ := try(w, a, "try", lock.TryAcquire); lease != nil {
@@ -110,7 +111,7 @@ func TestTryAfterAnAcquire(t *testing.T) {
 			switch {
 			case lease != nil:
 				give(w, a, lease)
-			case isRefusal(err) && !was.Load() && !a.Disturbed():
+			case isRefusal(err) && !was.Load() && a.Client().SessionID() == session:
 				w.Fail("%s is in its own way: %v", a.Name(), err)
 			}
 		})
