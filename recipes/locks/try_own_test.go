@@ -109,3 +109,23 @@ func TestTryIsNotRefusedByANodeThatIsBeingDeleted(t *testing.T) {
 		})
 	}
 }
+
+// A client deletes the node of another client's holder, as an operator does, and servers
+// fail to delete that node for a while. The holder still has the lock.
+//
+// Promise: A try is refused by another client's node until the node is deleted.
+func TestTryIsRefusedByANodeOfAnotherClientThatIsBeingDeleted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		rival, _ := w.Connect(t)
+		held := tryToHold(t, mutexAt(rival))
+		failing := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: held.Path(), Times: -1, Do: zktest.Fail(zkinside.ErrSystem)})
+		err := c.Delete(recipetest.Within(t, time.Second), held.Path(), framework.AnyVersion, framework.WithGuarantee())
+		require.Error(t, err)
+		isRefused(t, mutexAt(c))
+		require.NoError(t, held.Context().Err())
+		failing.Remove()
+		<-held.Context().Done()
+		require.NoError(t, tryToHold(t, mutexAt(c)).Release(t.Context()))
+	})
+}
