@@ -100,7 +100,7 @@ func (q *cleanups) take(last bool) (jobs []*cleanup, more <-chan struct{}) {
 // client is closed.
 func (c *Client) cleanUp(job *cleanup) {
 	if s := c.newest(); s != nil && s.ephemerals.has(job.path) {
-		c.givenUp.addPath(job.path)
+		c.givenUp.addPath(job.path, s)
 	}
 	if c.ctx.Err() == nil && c.cleanups.add(job) {
 		c.spawn(c.cleanUpAll)

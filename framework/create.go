@@ -113,7 +113,7 @@ func (n *creation) send(ctx context.Context, s *Session) (*Created, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone := n.client.givenUp.under(n.parent)
+	gone := n.client.givenUp.under(n.parent, s)
 	creating, listing, err := n.start(ctx, s, proto.Create(newNode(n.target, n.data, acl, &n.cfg)))
 	if err != nil {
 		return nil, err

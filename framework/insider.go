@@ -88,7 +88,7 @@ func (c *Client) whyNotConnected() error {
 }
 
 func (c insiderClient) Siblings(ctx context.Context, parent string) ([]string, error) {
-	gone := c.givenUp.under(c.full(parent))
+	gone := c.givenUp.under(c.full(parent), c.newest())
 	names, err := read(ctx, c.Client, "children", parent, proto.ChildNames(c.full(parent)))
 	return gone.cutFrom(names), err
 }
@@ -96,7 +96,7 @@ func (c insiderClient) Siblings(ctx context.Context, parent string) ([]string, e
 func (c insiderClient) CurrentSiblings(ctx context.Context, parent string) (names []string, stat *zk.Stat, err error) {
 	full := c.full(parent)
 	err = c.do(ctx, "children", parent, nil, func(ctx context.Context, s *Session) error {
-		gone := c.givenUp.under(full)
+		gone := c.givenUp.under(full, s)
 		found, err := c.syncAndList(ctx, s, full)
 		names, stat = gone.cutFrom(found.Names), (*zk.Stat)(found.Stat)
 		return err

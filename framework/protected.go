@@ -85,11 +85,15 @@ func (c *Client) deleteMaybeMade(parent, guid string, s *Session, mode Mode) {
 //
 //   - Protected nodes that are being created. The client cannot delete such a node before
 //     the answer contains its name.
-//   - Ephemeral nodes of the present session that a clean-up is deleting.
+//   - Ephemeral nodes that a clean-up is deleting, for requests of the nodes' session.
 type givenUp struct {
 	mu    sync.Mutex
-	below map[string]map[string]bool // the names, or the prefixes of names, by parent; removeLocked removes both
+	below map[string]givenUpNames // by parent; removeLocked removes names and parents
 }
+
+// givenUpNames are prefixes of the names of protected nodes, with nil, and names of
+// ephemeral nodes, with their session.
+type givenUpNames map[string]*Session
 
 // protectedNode is a node that a call creates, identified by a random id.
 type protectedNode struct {
@@ -114,25 +118,26 @@ func (g *givenUp) add(n *protectedNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !n.seenTo {
-		g.addLocked(n.parent, protectedPrefix(n.guid))
+		g.addLocked(n.parent, protectedPrefix(n.guid), nil)
 	}
 }
 
-// addPath records a node that a clean-up deletes.
-func (g *givenUp) addPath(path string) {
+// addPath records an ephemeral node of a session that a clean-up deletes.
+func (g *givenUp) addPath(path string, s *Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.addLocked(znode.Split(path))
+	parent, name := znode.Split(path)
+	g.addLocked(parent, name, s)
 }
 
-func (g *givenUp) addLocked(parent, name string) {
+func (g *givenUp) addLocked(parent, name string, s *Session) {
 	if g.below == nil {
-		g.below = map[string]map[string]bool{}
+		g.below = map[string]givenUpNames{}
 	}
 	if g.below[parent] == nil {
-		g.below[parent] = map[string]bool{}
+		g.below[parent] = givenUpNames{}
 	}
-	g.below[parent][name] = true
+	g.below[parent][name] = s
 }
 
 // remove forgets a node: the client has sent its deletion, or searches for it.
@@ -157,15 +162,14 @@ func (g *givenUp) removeLocked(parent, name string) {
 	}
 }
 
-// under returns the names of the nodes below a parent.
-func (g *givenUp) under(parent string) givenUpNames {
+// under returns the names below a parent that count as deleted for requests of a session.
+func (g *givenUp) under(parent string, s *Session) givenUpNames {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return maps.Clone(g.below[parent])
+	names := maps.Clone(g.below[parent])
+	maps.DeleteFunc(names, func(_ string, of *Session) bool { return of != nil && of != s })
+	return names
 }
-
-// givenUpNames are names of nodes, and prefixes of the names of protected nodes.
-type givenUpNames map[string]bool
 
 // cutFrom returns the names of all other nodes.
 func (g givenUpNames) cutFrom(names []string) []string {
@@ -173,6 +177,8 @@ func (g givenUpNames) cutFrom(names []string) []string {
 		return names
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
-		return g[name] || g[name[:min(len(name), protectedPrefixLength)]]
+		_, isName := g[name]
+		_, isPrefix := g[name[:min(len(name), protectedPrefixLength)]]
+		return isName || isPrefix
 	})
 }

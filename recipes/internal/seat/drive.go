@@ -151,7 +151,6 @@ func (q *lane) stopDriving(w *waiter) {
 		}
 		q.vacateLocked(s)
 		q.decideLocked()
-		q.finishLocked()
 	}
 }
 

@@ -139,6 +139,10 @@ func (q *lane) beginWaitLocked(w *waiter, ahead int) {
 func (q *lane) decideLocked() {
 	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
+	if q.seat == nil && len(q.live) == 0 && len(q.line) == 0 && !q.over { // no longer in use
+		q.over = true
+		q.in.remove(q)
+	}
 }
 
 // serveLocked gives the first waiter a role, or lets it wait. It returns true if there
@@ -270,16 +274,7 @@ func (q *lane) vacate(s *Seat) {
 	q.mu.Lock()
 	q.vacateLocked(s)
 	q.decideLocked()
-	q.finishLocked()
 	q.mu.Unlock()
-}
-
-// finishLocked removes a lane that is not in use from its set.
-func (q *lane) finishLocked() {
-	if q.seat == nil && len(q.live) == 0 && len(q.line) == 0 && !q.over {
-		q.over = true
-		q.in.remove(q)
-	}
 }
 
 // leave removes a waiter that gives up, and returns what is known of the queue if other
@@ -295,7 +290,6 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 			seen = q.standingLocked(len(q.live) + q.line.before(w))
 		}
 		q.line.remove(w)
-		q.decideLocked() // for the waiters behind it
 	case looks:
 		w.seat.reading.isLooking = false
 		fallthrough
@@ -303,7 +297,7 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 		q.ranLocked(w)
 	}
 	w.role = fails
-	q.finishLocked()
+	q.decideLocked() // for the waiters behind it
 	q.mu.Unlock()
 	switch r {
 	case drives:
