@@ -18,6 +18,9 @@ import (
 
 // InterProcessMultiLock combines several locks: an acquire takes all of them or none. It
 // is safe for concurrent use. The lease's context ends when any of the locks is lost.
+//
+// Under state.StandardPolicy, a lost connection ends an acquire's locks, too: the acquire
+// starts again with the first lock, behind all contenders that have queued meanwhile.
 type InterProcessMultiLock struct {
 	locks []Locker
 }

@@ -3,15 +3,19 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -103,6 +107,39 @@ func TestMultiLockOfNothingIsAnError(t *testing.T) {
 		_, err := locks.NewInterProcessMultiLock().Acquire(ctx)
 		require.ErrorContains(t, err, "a multi-lock needs at least one lock")
 	})
+}
+
+// The connection breaks while an acquire has the first lock and waits for the second. The
+// error policy decides whether another contender gets the first lock.
+//
+// Promise: Under StandardPolicy, an interruption makes a multi-lock's acquire start again.
+func TestMultiLockThatIsInterruptedFollowsTheErrorPolicy(t *testing.T) {
+	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardPolicy, "session": state.SessionPolicy} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				rival, _ := w.Connect(t)
+				c, network := w.Connect(t, framework.WithErrorPolicy(policy))
+				second := must(locks.NewInterProcessMutex(rival, "/b").Acquire(ctx))(t)
+				both := locktest.AcquireLater(ctx, locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/a", "/b"})...))
+				w.WaitNodes(t, "/b", 2)
+				first := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(rival, "/a"))
+				w.WaitNodes(t, "/a", 2)
+				network.Cut()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				require.Equal(t, policy == state.StandardPolicy, first.IsOver())
+				require.NoError(t, second.Release(ctx))
+				inOrder := []*locktest.Pending{both, first}
+				if policy == state.StandardPolicy {
+					slices.Reverse(inOrder)
+				}
+				for _, p := range inOrder {
+					require.NoError(t, p.Wait(t).Release(ctx))
+				}
+			})
+		})
+	}
 }
 
 // heldAlready is a Locker from elsewhere, which returns a lease that its owner has.

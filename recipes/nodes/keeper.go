@@ -30,6 +30,7 @@ type keeper struct {
 	doubt      bool               // a request without a reply may have been applied, or may still be applied
 	mayBeThere bool               // a request may have created the node, or written to it
 	unanswered *payload           // the data of the last request whose reply was lost; or nil
+	deletion   lateRequest        // the last delete whose reply was lost; or zero
 
 	// The node after our last write.
 	czxid   int64
@@ -105,7 +106,7 @@ func (n *PersistentNode) noteGone(leftover error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.now, n.leftover = nil, leftover
-	n.late = slices.DeleteFunc(n.late, lateCreate.isPast) // the removal has covered these
+	n.late = slices.DeleteFunc(n.late, lateRequest.isPast) // the removal has covered these
 }
 
 func isConflict(err error) bool { return reason.Is(err, ErrConflict) }
@@ -355,7 +356,8 @@ func (k *keeper) remove(ctx context.Context) error {
 
 // removeOnce deletes the node, if it is ours. ZooKeeper's delete compares only the
 // version. Between the read and the delete, another client's node can take its place
-// only if a client deletes this client's node.
+// only if a client deletes this client's node. The keeper must not make room for such a
+// node while an earlier delete may still arrive, and leaves a former node to the servers.
 func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 	if err := k.catchUp(ctx); err != nil {
 		return err
@@ -374,8 +376,11 @@ func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 	if err != nil {
 		return err
 	}
-	if whose == missing || whose == foreign {
+	switch {
+	case whose == missing, whose == foreign:
 		return follow.ErrDone
+	case whose == former, k.deletion.session != k.session && !k.deletion.isPast():
+		return k.awaitGone(ctx, stat.Czxid)
 	}
 	err = k.client.Delete(ctx, k.node, stat.Version)
 	switch {
@@ -385,7 +390,31 @@ func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 		return nil
 	}
 	k.doubt = true
+	if reason.Is(err, framework.ErrOutcomeUnknown) {
+		k.deletion = k.replyLost()
+	}
 	return err
+}
+
+// awaitGone waits until the node with this czxid may be gone, or until an earlier delete
+// can no longer arrive.
+func (k *keeper) awaitGone(ctx context.Context, czxid int64) error {
+	stat, err := k.look(ctx)
+	if err != nil || stat.Czxid != czxid {
+		return err
+	}
+	var due <-chan time.Time
+	if !k.deletion.isPast() {
+		due = time.After(time.Until(k.deletion.until))
+	}
+	select {
+	case <-k.watch.Done():
+		return nil
+	case <-due:
+		return nil
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
 }
 
 func isClosed(ch <-chan struct{}) bool {

@@ -1,13 +1,16 @@
 package nodes_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/zkinside"
+	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -43,5 +46,44 @@ func TestLateRequestOfALostSessionMissesTheNextNode(t *testing.T) {
 				require.Equal(t, "three", w.dataOf("/a"))
 			})
 		})
+	}
+}
+
+// A server stalls with the delete of a Shutdown, and the client loses the session
+// meanwhile. The late delete would hit the next node at the path if the client deleted
+// its node in the next session.
+//
+// Promise: A late delete of a lost session deletes no later node at the path.
+func TestLateDeleteOfALostSessionMissesTheNextNode(t *testing.T) {
+	for name, mode := range map[string]framework.Mode{"ephemeral": framework.Ephemeral, "persistent": framework.Persistent} {
+		for of, sameClient := range map[string]bool{"the client's": true, "another client's": false} {
+			t.Run(name+", "+of, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					c, _ := w.Connect(t)
+					next := c
+					if !sameClient {
+						next, _ = w.Connect(t)
+					}
+					n := start(t, c, "/a", "first", nodes.WithMode(mode))
+					session := w.ready(t, n).Session
+					settle()
+					late := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/a", Do: zktest.All(
+						zktest.Call(func(zktest.Request) { zkinside.Of(w.Fake).ReplaceSession(session.ID()) }),
+						zkinside.HoldRequest(w.Session/2).(zktest.Action))})
+					shutdown := make(chan error, 1)
+					go func() { shutdown <- n.Shutdown(context.Background()) }()
+					<-late.Done()
+					<-session.Context().Done()
+					w.awaitNode(t, "/a", false)
+					second, seen := startFollowed(t, next, "/a", "second", nodes.WithMode(mode))
+					w.ready(t, second)
+					time.Sleep(10 * w.Session)
+					synctest.Wait()
+					require.Equal(t, []nodes.State{nodes.Registered}, states(seen()))
+					require.Equal(t, "second", w.dataOf("/a"))
+					<-shutdown
+				})
+			})
+		}
 	}
 }

@@ -69,10 +69,17 @@ import (
 // ZooKeeper's delete compares the version of a node, not its owner. The client therefore
 // checks the owner first. To delete another client's node by mistake, all of this must
 // happen between the check and the delete: the client's node disappears, because a third
-// client deletes it or because its session ends; another client creates a node at the
-// same path; and the new node has the same version as the old one. A client of this
-// package that has waited for a node, or replaced it, never gives its own nodes the last
-// version that it saw there. The client remembers the last eight nodes of other clients.
+// client deletes it, or because its session ends while the client replaces it in the next
+// session; another client creates a node at the same path; and the new node has the same
+// version as the old one. A client of this package that has waited for a node, or
+// replaced it, never gives its own nodes the last version that it saw there. The client
+// remembers the last eight nodes of other clients.
+//
+// A stalled server may apply a request of a lost session late, until the servers end that
+// session. Until then, Shutdown leaves the session's node to the servers, and does not
+// repeat a delete whose reply was lost, so that a late delete finds no other node at the
+// path. But a late write or replacement hits another client's node of the same version, if
+// Shutdown has deleted the node of the client's next session meanwhile.
 type PersistentNode struct {
 	client *framework.Client
 	path   string // the argument of NewPersistentNode
@@ -98,7 +105,7 @@ type PersistentNode struct {
 	last     *broadcast.Node[Change]
 	failure  error // why the persistent node has ended
 	leftover error // why the node could not be deleted
-	late     []lateCreate
+	late     []lateRequest
 
 	registeredOnce bool // for tracers
 
@@ -273,8 +280,9 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 // Shutdown deletes the node, and returns nil when a server has confirmed that the node is
 // gone. In an outage, Shutdown returns an error when ctx or the connection timeout is
 // over, and the client deletes the node in the background; see "How a call ends a node"
-// in the index of the recipes. Shutdown does not delete a node with a time to live, and
-// never another client's node.
+// in the index of the recipes. The servers delete the node of a lost session; Shutdown
+// does not delete that node, or a node with a time to live, and never another client's
+// node.
 //
 // If the server refuses the deletion, every Shutdown returns the server's error, and the
 // node remains. If a server may still create a node that is not ephemeral, because the

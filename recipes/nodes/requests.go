@@ -255,14 +255,19 @@ func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesO
 	return nil
 }
 
-// lateCreate is a create whose reply was lost together with its session. A stalled server
-// may still carry it out, as long as the servers keep that session.
-type lateCreate struct {
+// lateRequest is a create or a delete whose reply was lost together with its session. A
+// stalled server may still carry it out, as long as the servers keep that session.
+type lateRequest struct {
 	session *framework.Session
 	until   time.Time // by then the servers have ended the session, unless they had no leader
 }
 
-func (l lateCreate) isPast() bool { return time.Now().After(l.until) }
+func (l lateRequest) isPast() bool { return !time.Now().Before(l.until) }
+
+// replyLost returns the request whose reply was just lost.
+func (k *keeper) replyLost() lateRequest {
+	return lateRequest{k.session, time.Now().Add(3 * k.session.Timeout())}
+}
 
 // noteLate records that the reply to a create was lost, if that is what the error means.
 func (k *keeper) noteLate(err error) {
@@ -271,7 +276,7 @@ func (k *keeper) noteLate(err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.late = append(slices.DeleteFunc(k.late, lateCreate.isPast), lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())})
+	k.late = append(slices.DeleteFunc(k.late, lateRequest.isPast), k.replyLost())
 }
 
 // catchUp runs after a lost reply: it makes the server catch up with all earlier requests
@@ -290,7 +295,7 @@ func (k *keeper) catchUp(ctx context.Context) error {
 	k.doubt = false
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.late = slices.DeleteFunc(k.late, func(l lateCreate) bool { return l.session == k.session })
+	k.late = slices.DeleteFunc(k.late, func(l lateRequest) bool { return l.session == k.session })
 	return nil
 }
 

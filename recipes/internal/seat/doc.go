@@ -63,7 +63,7 @@
 //   - The session ends, or another client deletes the node, during a hand-over. If this
 //     happens before the hand-over, the next goroutine gets another seat, and the node is
 //     deleted as after every loss. If it happens after the hand-over, the next goroutine's
-//     hold is Lost.
+//     hold is Lost. If that goroutine has not run yet, it also gets the next seat.
 //   - Another client asks for the lock during a hand-over: as above, but after the
 //     hand-over, the next goroutine's hold receives the request and is not lost.
 //

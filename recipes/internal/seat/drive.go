@@ -19,6 +19,7 @@ type use struct {
 	contended bool      // the node was behind another client's node, and there was no release since
 
 	hadTwin   bool     // for queued: see contender.mayHaveTwin
+	vacates   bool     // goroutines get another seat, as soon as lane.called is zero
 	parks     bool     // the node may stay in the process; for a read/write lock, only the readers' node
 	excluding []string // the kinds of nodes that exclude the seat's node
 
@@ -66,7 +67,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	if h == nil {
 		return nil
 	}
-	w.role = sits
+	w.role, w.seat = sits, nil
 	w.has(h)
 	holdAtLeast(h)
 	q.mu.Lock()
@@ -149,7 +150,6 @@ func (q *lane) stopDriving(w *waiter) {
 		}
 		q.vacateLocked(s)
 		q.decideLocked()
-		q.finishLocked()
 	}
 }
 

@@ -15,13 +15,14 @@ type lane struct {
 	key  laneKey
 	next *lane // another lane of the same lock, or nil; protected by in.mu
 
-	mu   sync.Mutex // protects the following fields
-	over bool       // the lane is not in use, and later arrivals get another lane
-	line line       // the waiting goroutines
-	seat *Seat      // the seat for which they wait, or nil
-	live []*Seat    // all seats that are not lost or gone, including a downgraded reader's
-	one  [1]*Seat   // backing array of live for a single seat
-	own  Seat       // the first seat, so that lane and seat are one allocation
+	mu     sync.Mutex // protects the following fields
+	over   bool       // the lane is not in use, and later arrivals get another lane
+	called int32      // the waiters with the role sits or looks that have not run yet
+	line   line       // the waiting goroutines
+	seat   *Seat      // the seat for which they wait, or nil
+	live   []*Seat    // all seats that are not lost or gone, including a downgraded reader's
+	one    [1]*Seat   // backing array of live for a single seat
+	own    Seat       // the first seat, so that lane and seat are one allocation
 	memory
 }
 
@@ -68,10 +69,13 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		case ctx.Err() != nil:
 			return nil, q.refuseGone(ctx, w)
 		case w.role == looks:
-			q = w.seat.reading.lookAgain(ctx, w)
+			w.seat.reading.lookAgain(ctx, w)
 		case !w.hold.isTrusted() || w.hold.seat.isRequested():
-			q = q.sendBack(w)
+			q.sendBack(w)
 		default:
+			q.mu.Lock()
+			q.ranLocked(w)
+			q.mu.Unlock()
 			w.hold.handedOver = true
 			holdAtLeast(w.hold)
 			return w.hold, nil
@@ -137,6 +141,10 @@ func (q *lane) beginWaitLocked(w *waiter, ahead int) {
 func (q *lane) decideLocked() {
 	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
+	if q.seat == nil && len(q.live) == 0 && len(q.line) == 0 && !q.over { // no longer in use
+		q.over = true
+		q.in.remove(q)
+	}
 }
 
 // serveLocked gives the first waiter a role, or lets it wait. It returns true if there
@@ -150,8 +158,8 @@ func (q *lane) serveLocked(w *waiter) bool {
 		return false
 	}
 	switch state := s.State(); {
-	case state == Lost, s.isTrustOver():
-		q.vacateLocked(s) // holders may notice the loss before the lane does
+	case state == Lost, s.vacates, s.isTrustOver(): // holders may notice the loss before the lane does
+		return q.vacateLocked(s)
 	case q.maySitLocked(w, s, state):
 		q.sitLocked(w, s)
 	case state == Parked && s.minimum == nil: // the seat is of the other kind, or not trusted
@@ -185,9 +193,22 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 func (q *lane) giveLocked(w *waiter, r role) {
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
+	if r == sits || r == looks {
+		q.called++
+	}
 	if w.ready != nil {
 		close(w.ready)
 	}
+}
+
+// ranLocked is called when a waiter with the role sits or looks has run.
+func (q *lane) ranLocked(w *waiter) {
+	if w.seat != nil {
+		w.seat = nil
+		q.called--
+		q.removeVacatedLocked()
+	}
+	q.decideLocked()
 }
 
 // sitLocked gives a waiter a hold on a seat. If the seat has just been lost, the waiter
@@ -224,13 +245,24 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 	return s
 }
 
-// vacateLocked removes the seat from the lane.
-func (q *lane) vacateLocked(s *Seat) {
+// vacateLocked removes the seat from the lane, and returns true. It returns false as long
+// as waiters that were called have not run: they may come back, and no waiter in the line
+// must pass them.
+func (q *lane) vacateLocked(s *Seat) bool {
+	s.vacates = true
 	s.parking.forgetLocked()
-	if q.seat == s {
+	return q.removeVacatedLocked()
+}
+
+func (q *lane) removeVacatedLocked() bool {
+	if q.called > 0 {
+		return false
+	}
+	if q.seat != nil && q.seat.vacates {
 		q.seat = nil
 	}
-	q.live = slices.DeleteFunc(q.live, func(one *Seat) bool { return one == s })
+	q.live = slices.DeleteFunc(q.live, func(s *Seat) bool { return s.vacates })
+	return true
 }
 
 // unparkLocked gives a parked seat up.
@@ -248,16 +280,7 @@ func (q *lane) vacate(s *Seat) {
 	q.mu.Lock()
 	q.vacateLocked(s)
 	q.decideLocked()
-	q.finishLocked()
 	q.mu.Unlock()
-}
-
-// finishLocked removes a lane that is not in use from its set.
-func (q *lane) finishLocked() {
-	if q.seat == nil && len(q.live) == 0 && len(q.line) == 0 && !q.over {
-		q.over = true
-		q.in.remove(q)
-	}
 }
 
 // leave removes a waiter that gives up, and returns what is known of the queue if other
@@ -273,13 +296,14 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 			seen = q.standingLocked(len(q.live) + q.line.before(w))
 		}
 		q.line.remove(w)
-		q.decideLocked() // for the waiters behind it
 	case looks:
 		w.seat.reading.isLooking = false
-		q.decideLocked()
+		fallthrough
+	case sits:
+		q.ranLocked(w)
 	}
 	w.role = fails
-	q.finishLocked()
+	q.decideLocked() // for the waiters behind it
 	q.mu.Unlock()
 	switch r {
 	case drives:
@@ -290,46 +314,26 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 	return seen
 }
 
-// sendBack ends a hold that its taker cannot trust. The taker becomes first in the line
-// before the seat is vacated, so that no waiter behind it gets the next seat.
-func (q *lane) sendBack(w *waiter) *lane {
+// sendBack ends a hold that its taker cannot trust. The taker gets the next seat.
+func (q *lane) sendBack(w *waiter) {
 	h := w.hold
+	h.leaveAll()
+	h.abandon(ErrReleased)
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if r := h.seat.reading; r != nil {
 		r.closed = true
 	}
-	q.addFirstLocked(w)
-	q.mu.Unlock()
-	h.leaveAll()
-	h.abandon(ErrReleased)
-	return q.settle(w)
+	q.returnLocked(w)
 }
 
-// addFirstLocked puts a waiter that had a role at the front of the line, unless the lane
-// is over.
-func (q *lane) addFirstLocked(w *waiter) {
-	w.role, w.seat, w.hold, w.ready = waits, nil, nil, nil
-	if !q.over {
-		q.line = slices.Insert(q.line, 0, w)
-	}
-}
-
-// settle serves a waiter that addFirstLocked has put into the line. If the lane was over,
-// the line is empty, and settle puts the waiter into another lane.
-func (q *lane) settle(w *waiter) *lane {
-	q.mu.Lock()
-	isOurs := q.line.before(w) >= 0 || w.role != waits
-	if isOurs {
-		q.decideLocked()
-	}
-	if isOurs && w.role == waits {
+// returnLocked puts a waiter that had a role at the front of the line, and serves it.
+func (q *lane) returnLocked(w *waiter) {
+	q.line = slices.Insert(q.line, 0, w)
+	w.role, w.hold, w.ready = waits, nil, nil
+	if q.ranLocked(w); w.role == waits {
 		q.beginWaitLocked(w, len(q.live))
 	}
-	q.mu.Unlock()
-	if !isOurs {
-		q, _ = lanes.arrive(q.key, w)
-	}
-	return q
 }
 
 // outcome is what happens to a seat when a hold on it ends.

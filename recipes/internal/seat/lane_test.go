@@ -26,11 +26,10 @@ func arrivals(t *testing.T, of ...*Lock) (*lane, []*waiter) {
 }
 
 // comeBack has a waiter that had a role come back to the line.
-func comeBack(q *lane, w *waiter) *lane {
+func comeBack(q *lane, w *waiter) {
 	q.mu.Lock()
-	q.addFirstLocked(w)
-	q.mu.Unlock()
-	return q.settle(w)
+	defer q.mu.Unlock()
+	q.returnLocked(w)
 }
 
 // A waiter gets its role between its arrival and its wait. It need not wait then.
@@ -45,34 +44,13 @@ func TestRoleThatComesBeforeTheWaitIsNotMissed(t *testing.T) {
 	})
 }
 
-// A driver fails, and the lane is over. The waiter that comes back to it gets another
-// one, and its turn there.
-func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q, all := arrivals(t, writes)
-		q.stopDriving(all[0])
-		require.True(t, q.over)
-		key := laneKey{Key: Key{path: "/" + t.Name()}}
-		q.key = key
-		ahead := &waiter{of: writes}
-		other, _ := lanes.arrive(key, ahead)
-		require.Same(t, other, comeBack(q, all[0]))
-		require.Equal(t, waits, all[0].role)
-		other.stopDriving(ahead)
-		require.NoError(t, other.wait(t.Context(), Attempt{}, all[0], 1))
-		require.Equal(t, drives, all[0].role)
-		other.stopDriving(all[0])
-		require.Nil(t, lanes.lookUp(key))
-	})
-}
-
 // A waiter that cannot trust what it got is ahead of all that came meanwhile.
 //
 // Promise: A waiter that cannot use what it got is the first in its line again.
 func TestWaiterThatComesBackIsAheadOfThoseThatCameLater(t *testing.T) {
 	q, all := arrivals(t, writes, writes)
 	back := &waiter{of: writes, role: sits}
-	require.Same(t, q, comeBack(q, back))
+	comeBack(q, back)
 	q.stopDriving(all[0])
 	require.Equal(t, drives, back.role)
 	require.Equal(t, waits, all[1].role)
@@ -84,7 +62,7 @@ func TestTryThatComesBackBehindOthersIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, _ := arrivals(t, writes)
 		w := &waiter{of: writes, role: sits, tries: true}
-		require.Same(t, q, comeBack(q, w))
+		comeBack(q, w)
 		require.Equal(t, fails, w.role)
 		require.NotNil(t, w.failed)
 		require.Empty(t, q.line)
@@ -158,26 +136,88 @@ func (c hookedContext) Err() error {
 	return c.Context.Err()
 }
 
-// The second goroutine finds that the lock which it was handed is asked for. The third
-// does not pass it.
+// The second goroutine cannot use the lock which it was handed. The third does not pass it,
+// whenever that is noticed.
+//
+// Promise: A waiter that loses what it was handed before it runs keeps its place in the line.
 func TestWaiterThatSendsItsHoldBackIsNotPassed(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		m := mutex(c, func(cfg *Config) { cfg.MaxReuses, cfg.HandOver = 9, time.Hour })
-		first := acquire(t, m)
-		s := first.won().Hold().seat
-		var handed atomic.Bool
-		second := acquireUnder(hookedContext{t.Context(), func() {
-			if handed.CompareAndSwap(true, false) {
-				s.Request()
-			}
-		}}, t, m)
-		third := acquire(t, m)
-		handed.Store(true)
-		first.release()
-		require.False(t, second.waits())
-		require.NotSame(t, s, second.won().Hold().seat)
-		require.True(t, third.waits())
-		second.release()
-		third.release()
-	})
+	lose := func(s *Seat) { s.lose(framework.ErrSessionLost) }
+	for name, tc := range map[string]struct {
+		disturb func(s *Seat)
+		late    bool // the third comes when the lock is lost already
+	}{
+		"asked for":              {disturb: (*Seat).Request},
+		"deleted":                {disturb: (*Seat).NodeDeleted},
+		"lost":                   {disturb: lose},
+		"lost before the third":  {disturb: lose, late: true},
+		"asked before the third": {disturb: (*Seat).Request, late: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+				m := mutex(c, func(cfg *Config) { cfg.MaxReuses, cfg.HandOver = 9, time.Hour })
+				first := acquire(t, m)
+				s := first.won().Hold().seat
+				var handed atomic.Bool
+				var third *waiter
+				arrive := func() {
+					third = &waiter{of: m}
+					lanes.arrive(s.lane.key, third)
+				}
+				second := acquireUnder(hookedContext{t.Context(), func() {
+					if !handed.CompareAndSwap(true, false) {
+						return
+					}
+					if tc.disturb(s); tc.late {
+						arrive()
+					}
+				}}, t, m)
+				if !tc.late {
+					arrive()
+				}
+				handed.Store(true)
+				first.release()
+				synctest.Wait()
+				require.Equal(t, waits, third.role)
+				q := second.won().Hold().seat.lane
+				require.NotSame(t, s, second.won().Hold().seat)
+				second.release()
+				require.NotEqual(t, waits, third.role)
+				q.leave(third)
+				synctest.Wait()
+				require.Zero(t, lanesOf(c))
+			})
+		})
+	}
+}
+
+// A reader lists the queue when the seat that it wants to join is given back or lost. A
+// writer that came later does not pass that reader.
+//
+// Promise: A reader that reads the queue keeps its place in the line.
+func TestReaderThatLooksIsNotPassed(t *testing.T) {
+	for name, end := range map[string]func(first *acquired){
+		"given back": func(first *acquired) { first.release() },
+		"lost":       func(first *acquired) { first.won().Hold().seat.lose(framework.ErrSessionLost) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				m := readers(c)
+				first := acquire(t, m)
+				s := first.won().Hold().seat
+				time.Sleep(time.Second)
+				srv.Inject(zktest.Rule{Op: zktest.OpGetChildren, Do: zktest.DelayReply(time.Second)})
+				second := acquire(t, m)
+				third := acquire(t, writers(c))
+				end(first)
+				time.Sleep(2 * time.Second)
+				require.False(t, second.waits())
+				require.NotSame(t, s, second.won().Hold().seat)
+				_ = first.won().Release(t.Context())
+				require.True(t, third.waits())
+				second.release()
+				third.release()
+				require.Zero(t, lanesOf(c))
+			})
+		})
+	}
 }

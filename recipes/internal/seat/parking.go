@@ -83,7 +83,6 @@ func unpark(s *Seat) {
 	if s.State() == Parked && s.minimum == nil {
 		q.unparkLocked(s)
 		q.decideLocked()
-		q.finishLocked()
 	}
 }
 

@@ -66,7 +66,7 @@ func (r *reading) isShortWaitLocked(w *waiter) bool {
 		return false
 	}
 	state := r.seat.State()
-	return state == Held || state == Queueing && !r.isBlocked() // Held: readers join soon
+	return state == Held || r.seat.vacates || state == Queueing && !r.isBlocked() // they join soon, or get another seat
 }
 
 // turnAwayLocked records that the driver has seen contenders ahead of the seat in a
@@ -81,7 +81,7 @@ func (r *reading) turnAwayLocked(in *framework.Session, seen NotAdmitted) {
 // lookAgain re-reads the queue for a reader, and finds out whether readers may still join
 // the seat. The reader then goes back to the front of the line. With a policy that parks
 // seats, the listing also sets the watch for it.
-func (r *reading) lookAgain(ctx context.Context, w *waiter) *lane {
+func (r *reading) lookAgain(ctx context.Context, w *waiter) {
 	s, q := r.seat, r.seat.lane
 	under := WhileConnected(ctx, s.client, s.session())
 	var watch *framework.Watch
@@ -95,6 +95,7 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter) *lane {
 		alone = err == nil && there && isAlone
 	}
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	r.isLooking = false
 	switch {
 	case alone:
@@ -105,8 +106,5 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter) *lane {
 	case ctx.Err() == nil: // otherwise the next reader reads the queue
 		r.closed = true
 	}
-	q.addFirstLocked(w)
-	q.decideLocked() // before another change makes it read the queue again
-	q.mu.Unlock()
-	return q.settle(w)
+	q.returnLocked(w) // before another change makes it read the queue again
 }
