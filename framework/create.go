@@ -44,7 +44,9 @@ import (
 //
 // Create may send data several times. The caller must not change data until Create
 // returns.
-func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (created Created, err error) {
+func (c *Client) Create(
+	ctx context.Context, path string, data []byte, opts ...CreateOption,
+) (created Created, err error) {
 	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {
 		return Created{}, &OpError{"create", path, err}

@@ -45,14 +45,15 @@ func hookFault(h clienttrace.Hook) error {
 	}
 	if !hooks.IsCalled(h) {
 		return badArgument("hook", fmt.Sprintf("%T", h),
-			"has no method for an event; see the interfaces whose names begin with Hook in clienttrace and in the packages of recipes")
+			"has no method for an event; see the interfaces in clienttrace and in recipes whose names begin with Hook")
 	}
 	return nil
 }
 
 // runWithHooks is run, with calls of the client's hooks before and after it.
 func (c *Client) runWithHooks(ctx context.Context, op, path string, w writing, try attempt) error {
-	end := clienttrace.OperationEnd{Operation: clienttrace.Operation{Name: op, Path: path, Chroot: c.chroot}, Start: time.Now()}
+	end := clienttrace.OperationEnd{Operation: clienttrace.Operation{Name: op, Path: path, Chroot: c.chroot},
+		Start: time.Now()}
 	for _, h := range hookStartOperation.Of(c) {
 		ctx = cmp.Or(h.StartOperation(ctx, end.Operation), ctx)
 	}

@@ -56,7 +56,9 @@ func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat,
 	return r.Names, r.Stat, err
 }
 
-func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []insider.NodeRead, zxid int64, err error) {
+func (c insiderClient) MultiRead(
+	ctx context.Context, paths ...string,
+) (nodes []insider.NodeRead, zxid int64, err error) {
 	const op = "multiRead"
 	if len(paths) == 0 {
 		return nil, 0, &OpError{op, "", &ConfigError{Name: "paths", Value: "none", Reason: "must not be empty"}}

@@ -20,20 +20,26 @@ import (
 // function stop ends the loop and waits for its goroutine. It returns the loop's error,
 // or nil if ctx or stop has ended the loop. Call stop or end ctx: otherwise the goroutine
 // may wait for a reader forever. You may call stop more than once.
-func Stream[T any](ctx context.Context, loop func(context.Context) iter.Seq2[T, error]) (values <-chan T, stop func() error) {
+func Stream[T any](
+	ctx context.Context, loop func(context.Context) iter.Seq2[T, error],
+) (values <-chan T, stop func() error) {
 	return stream(ctx, loop, make(chan T))
 }
 
 // Latest is Stream for a reader that wants only the newest value, for example the current
 // leader: each new value replaces a value that was not received. The reader receives the
 // last value of the loop before the channel is closed.
-func Latest[T any](ctx context.Context, loop func(context.Context) iter.Seq2[T, error]) (values <-chan T, stop func() error) {
+func Latest[T any](
+	ctx context.Context, loop func(context.Context) iter.Seq2[T, error],
+) (values <-chan T, stop func() error) {
 	return stream(ctx, loop, make(chan T, 1))
 }
 
 // stream sends the values of a loop. If the channel has a buffer, a new value replaces
 // the value in it.
-func stream[T any](ctx context.Context, loop func(context.Context) iter.Seq2[T, error], values chan T) (<-chan T, func() error) {
+func stream[T any](
+	ctx context.Context, loop func(context.Context) iter.Seq2[T, error], values chan T,
+) (<-chan T, func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error
 	over := make(chan struct{})

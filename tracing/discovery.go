@@ -73,7 +73,8 @@ func (t *tracer) observeDirectories(o metric.Observer) {
 	}
 	observed := t.metrics.observed
 	for state, n := range states {
-		o.ObserveInt64(observed[semconv.DiscoveryInstances], n, metric.WithAttributes(attribute.String(semconv.DiscoveryState, state)))
+		o.ObserveInt64(observed[semconv.DiscoveryInstances], n,
+			metric.WithAttributes(attribute.String(semconv.DiscoveryState, state)))
 	}
 	o.ObserveInt64(observed[semconv.DiscoveryMalformed], malformed)
 	o.ObserveInt64(observed[semconv.DiscoveryInterrupted], interrupted)

@@ -101,7 +101,8 @@ const (
 )
 
 var countNames = [numCounts]string{
-	waiters: semconv.Waiters, holders: semconv.Holders, acquisitions: semconv.Acquisitions, losses: semconv.Losses, overruns: semconv.Overruns,
+	waiters: semconv.Waiters, holders: semconv.Holders, acquisitions: semconv.Acquisitions,
+	losses: semconv.Losses, overruns: semconv.Overruns,
 }
 
 // count is a number that is reported after its first change.

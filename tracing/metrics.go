@@ -53,7 +53,8 @@ type kind func(m *metrics, i instrument) error
 var instruments = []instrument{
 	{semconv.AcquireDuration, histogram(lockBuckets), "s", "Duration of acquires, whatever their outcome."},
 	{semconv.HoldDuration, histogram(lockBuckets), "s", "Time for which locks were held."},
-	{semconv.HandOffDuration, histogram(handOffBuckets), "s", "Time from learning that the predecessor left to the grant."},
+	{semconv.HandOffDuration, histogram(handOffBuckets), "s",
+		"Time from learning that the predecessor left to the grant."},
 	{semconv.OperationDuration, histogram(operationBuckets), "s", "Duration of database client operations."},
 	{semconv.Waiters, observedUpDown, "{acquire}", "Acquires under way."},
 	{semconv.Holders, observedUpDown, "{hold}", "Locks held."},
@@ -64,14 +65,16 @@ var instruments = []instrument{
 	{semconv.Expiries, counter, "{session}", "Sessions that were lost."},
 	{semconv.Sessions, observedUpDown, "{client}", "Clients by the state of their session."},
 	{semconv.Watches, observedUpDown, "{watch}", "Watches that clients have set at the servers."},
-	{semconv.NodeRegistrations, counter, "{registration}", "Persistent nodes that were registered, for the first time or again."},
+	{semconv.NodeRegistrations, counter, "{registration}",
+		"Persistent nodes that were registered, for the first time or again."},
 	{semconv.NodeLosses, counter, "{registration}", "Persistent nodes that were lost while they were registered."},
 	{semconv.NodeConflicts, counter, "{conflict}", "Nodes of others in the way of persistent nodes."},
 	{semconv.NodesMissing, observedUpDown, "{registration}", "Persistent nodes that are not registered now."},
 	{semconv.CacheNodes, observedUpDown, "{node}", "Nodes in caches."},
 	{semconv.CacheResyncs, observedCounter, "{resync}", "Caches that have read everything again."},
 	{semconv.CacheLagDuration, observedSeconds, "s", "Time for which a cache has been behind: the longest of all caches."},
-	{semconv.CacheTransactions, observedGauge, "{transaction}", "Transactions by which a cache is behind: the most of all caches."},
+	{semconv.CacheTransactions, observedGauge, "{transaction}",
+		"Transactions by which a cache is behind: the most of all caches."},
 	{semconv.DiscoveryInstances, observedUpDown, "{instance}", "Instances in directories of services, by their state."},
 	{semconv.DiscoveryMalformed, observedUpDown, "{node}", "Nodes in directories of services that should be instances."},
 	{semconv.DiscoveryInterrupted, observedUpDown, "{directory}", "Directories of services that may be old."},
@@ -87,7 +90,8 @@ var instruments = []instrument{
 
 func histogram(buckets []float64) kind {
 	return func(m *metrics, i instrument) (err error) {
-		m.histograms[i.name], err = m.meter.Float64Histogram(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description),
+		m.histograms[i.name], err = m.meter.Float64Histogram(i.name, metric.WithUnit(i.unit),
+			metric.WithDescription(i.description),
 			metric.WithExplicitBucketBoundaries(buckets...))
 		return err
 	}
@@ -99,22 +103,26 @@ func counter(m *metrics, i instrument) (err error) {
 }
 
 func observedCounter(m *metrics, i instrument) (err error) {
-	m.observed[i.name], err = m.meter.Int64ObservableCounter(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	m.observed[i.name], err = m.meter.Int64ObservableCounter(i.name, metric.WithUnit(i.unit),
+		metric.WithDescription(i.description))
 	return err
 }
 
 func observedUpDown(m *metrics, i instrument) (err error) {
-	m.observed[i.name], err = m.meter.Int64ObservableUpDownCounter(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	m.observed[i.name], err = m.meter.Int64ObservableUpDownCounter(i.name, metric.WithUnit(i.unit),
+		metric.WithDescription(i.description))
 	return err
 }
 
 func observedGauge(m *metrics, i instrument) (err error) {
-	m.observed[i.name], err = m.meter.Int64ObservableGauge(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	m.observed[i.name], err = m.meter.Int64ObservableGauge(i.name, metric.WithUnit(i.unit),
+		metric.WithDescription(i.description))
 	return err
 }
 
 func observedSeconds(m *metrics, i instrument) (err error) {
-	m.observedSeconds[i.name], err = m.meter.Float64ObservableGauge(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	m.observedSeconds[i.name], err = m.meter.Float64ObservableGauge(i.name,
+		metric.WithUnit(i.unit), metric.WithDescription(i.description))
 	return err
 }
 

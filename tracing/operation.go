@@ -74,7 +74,8 @@ func (t *tracer) EndOperation(ctx context.Context, end clienttrace.OperationEnd)
 	if op, ok := ctx.Value(operationKey{t}).(*operation); ok && op.span != nil {
 		op.end(point, end)
 	}
-	t.metrics.histograms[semconv.OperationDuration].Record(ctx, took.Seconds(), t.metrics.operations.lookUp(point).record...)
+	t.metrics.histograms[semconv.OperationDuration].Record(ctx, took.Seconds(),
+		t.metrics.operations.lookUp(point).record...)
 }
 
 func (op *operation) end(point operationPoint, end clienttrace.OperationEnd) {

@@ -156,7 +156,7 @@ func TestSpanOfAnOperationFollowsTheConventionsOfDatabases(t *testing.T) {
 			"db.operation.name":          "get",
 			"db.namespace":               "/shop",
 			"curator.znode.path":         "/missing",
-			"server.address":             "127.0.0.1",
+			"server.address":             "::1%needs-zktest.Server.Dialer",
 			"server.port":                int64(1),
 			"error.type":                 "-101",
 			"db.response.status_code":    "-101",

@@ -17,7 +17,8 @@ func (t *tracer) AtomicWritten(outcome string) {
 }
 
 var sharedEvents = map[shared.Event]string{
-	shared.Changed: semconv.SharedChanges, shared.ReadAgain: semconv.SharedRereads, shared.Undecodable: semconv.SharedUndecodable,
+	shared.Changed: semconv.SharedChanges, shared.ReadAgain: semconv.SharedRereads,
+	shared.Undecodable: semconv.SharedUndecodable,
 }
 
 // SharedValue implements the hook.
@@ -33,5 +34,6 @@ func (t *tracer) BarrierWaited(w barriers.Waited) {
 	if w.Err != nil {
 		attrs = append(attrs, attribute.String(semconv.ErrorType, errorType(w.Err)))
 	}
-	t.metrics.histograms[semconv.BarrierWaitDuration].Record(context.Background(), w.Duration.Seconds(), metric.WithAttributes(attrs...))
+	t.metrics.histograms[semconv.BarrierWaitDuration].Record(context.Background(),
+		w.Duration.Seconds(), metric.WithAttributes(attrs...))
 }

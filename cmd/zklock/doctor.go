@@ -174,9 +174,11 @@ func (d *doctor) time(ctx context.Context, c *framework.Client) error {
 		d.find(finding{What: "clocks differ", Text: fmt.Sprintf("ages are wrong by %v", offset.Round(time.Millisecond))})
 	}
 	o, u := view.SecondsOf(offset), view.SecondsOf(half)
-	text := fmt.Sprintf("the server is %v ahead, give or take %v", offset.Round(time.Millisecond), half.Round(time.Millisecond))
+	text := fmt.Sprintf("the server is %v ahead, give or take %v",
+		offset.Round(time.Millisecond), half.Round(time.Millisecond))
 	if offset < 0 {
-		text = fmt.Sprintf("the server is %v behind, give or take %v", -offset.Round(time.Millisecond), half.Round(time.Millisecond))
+		text = fmt.Sprintf("the server is %v behind, give or take %v",
+			-offset.Round(time.Millisecond), half.Round(time.Millisecond))
 	}
 	return d.fact("clock", text, clock{Type: "clock", Offset: &o, Uncertainty: &u})
 }
@@ -186,7 +188,8 @@ func (d *doctor) time(ctx context.Context, c *framework.Client) error {
 // create a node.
 func clockOffset(ctx context.Context, c *framework.Client) (offset, half time.Duration, err error) {
 	begin := time.Now()
-	n, err := c.Create(ctx, "/zklock-doctor-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+	n, err := c.Create(ctx, "/zklock-doctor-", nil, framework.WithMode(framework.EphemeralSequential),
+		framework.WithProtection())
 	end := time.Now()
 	if err != nil {
 		return 0, 0, err

@@ -161,7 +161,8 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 
 // lossIn returns why a leadership was lost, or nil if the error has another cause.
 func lossIn(err error) error {
-	for _, loss := range []error{framework.ErrSessionLost, framework.ErrSuspended, locks.ErrNodeDeleted, locks.ErrRevoked} {
+	losses := []error{framework.ErrSessionLost, framework.ErrSuspended, locks.ErrNodeDeleted, locks.ErrRevoked}
+	for _, loss := range losses {
 		if !errors.Is(err, loss) {
 			continue
 		}

@@ -60,7 +60,8 @@ func statusOf(err error) int {
 		return badUsage
 	case errors.Is(err, zk.ErrNoAuth), errors.Is(err, zk.ErrAuthFailed):
 		return noRights
-	case errors.Is(err, locks.ErrNotAcquired), errors.Is(err, errHeld), errors.Is(err, errUndecided), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, locks.ErrNotAcquired), errors.Is(err, errHeld), errors.Is(err, errUndecided),
+		errors.Is(err, context.DeadlineExceeded):
 		return notAcquired
 	case errors.Is(err, framework.ErrNotConnected), framework.IsConnectionError(err):
 		return noServer

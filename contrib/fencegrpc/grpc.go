@@ -71,7 +71,8 @@ const (
 // requires a token refuses such a call. UnaryClient refuses a call under a lease that
 // has ended, and the error has the reason.
 func UnaryClient(
-	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
 	ctx, err := outgoing(ctx)
 	if err != nil {
@@ -83,7 +84,8 @@ func UnaryClient(
 // StreamClient is a grpc.StreamClientInterceptor that does what UnaryClient does, when
 // the stream begins.
 func StreamClient(
-	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, begin grpc.Streamer, opts ...grpc.CallOption,
+	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
+	begin grpc.Streamer, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
 	ctx, err := outgoing(ctx)
 	if err != nil {

@@ -89,15 +89,17 @@ func (t Table) upsertText(columns []string, rows int) string {
 			set = append(set, c+" = excluded."+c)
 		}
 	}
-	return insert(" AS fenced") + fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s WHERE fenced.fence_token <= excluded.fence_token",
-		t.Key, strings.Join(set, ", "))
+	return insert(" AS fenced") +
+		fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s WHERE fenced.fence_token <= excluded.fence_token",
+			t.Key, strings.Join(set, ", "))
 }
 
 // newestText is the text of a query for the largest token of some rows. A token that is
 // NULL, against the schema, counts as the largest, because it blocks every write. MySQL
 // would read a snapshot if the query did not lock.
 func (t Table) newestText(keys int) string {
-	text := fmt.Sprintf("SELECT COALESCE(fence_token, 9223372036854775807), COALESCE(fence_owner, '') FROM %s WHERE %s IN (%s) ORDER BY 1 DESC LIMIT 1",
+	text := fmt.Sprintf("SELECT COALESCE(fence_token, 9223372036854775807), COALESCE(fence_owner, '')"+
+		" FROM %s WHERE %s IN (%s) ORDER BY 1 DESC LIMIT 1",
 		t.Name, t.Key, t.Dialect.params(1, keys))
 	if t.Dialect == MySQL {
 		text += " FOR UPDATE"

@@ -77,4 +77,5 @@ func (s stamp) after(newest stamp) error {
 	return &StaleError{Token: s.token, Owner: s.owner, NewestToken: newest.token, NewestOwner: newest.owner}
 }
 
-var errRaiseOnMySQL = errors.New("fencesql: MySQL does not report the isolation level of a running transaction, and a snapshot may be older than the guard row: use Within")
+var errRaiseOnMySQL = errors.New("fencesql: MySQL does not report the isolation level of a running transaction, " +
+	"and a snapshot may be older than the guard row: use Within")

@@ -102,7 +102,8 @@ func (t Table) Upsert(ctx context.Context, db DB, lease Lease, columns []string,
 func (t Table) upsert(ctx context.Context, db DB, lease Lease, columns []string, rows [][]any) error {
 	key := slices.Index(columns, t.Key)
 	if key < 0 || len(rows) == 0 {
-		return fmt.Errorf("fencesql: upsert of %d rows with the columns %v: there must be a row, and the column %s", len(rows), columns, t.Key)
+		return fmt.Errorf("fencesql: upsert of %d rows with the columns %v: there must be a row, and the column %s",
+			len(rows), columns, t.Key)
 	}
 	s, err := stampOf(lease)
 	if err != nil {
@@ -185,7 +186,9 @@ func (t Table) raise(ctx context.Context, tx *sql.Tx, lease Lease, key any) erro
 // Exec executes the query in Within.
 //
 // The error matches ErrStale if the guard row has a larger token.
-func (t Table) Exec(ctx context.Context, db *sql.DB, lease Lease, key any, query string, args ...any) (rows int64, err error) {
+func (t Table) Exec(
+	ctx context.Context, db *sql.DB, lease Lease, key any, query string, args ...any,
+) (rows int64, err error) {
 	if t.Dialect != Postgres {
 		err := t.Within(ctx, db, lease, key, func(tx *sql.Tx) (err error) {
 			rows, err = rowsAffected(tx.ExecContext(ctx, query, args...))

@@ -70,7 +70,9 @@ func (b *Builder) OverrideAuthority(of resolver.Target) string {
 // Build implements resolver.Builder. Build returns at once. An error means that the
 // target or the Builder can never be used: gRPC does not call Build again after an
 // error. Temporary problems, such as an outage, are reported to the channel.
-func (b *Builder) Build(of resolver.Target, cc resolver.ClientConn, opts resolver.BuildOptions) (resolver.Resolver, error) {
+func (b *Builder) Build(
+	of resolver.Target, cc resolver.ClientConn, opts resolver.BuildOptions,
+) (resolver.Resolver, error) {
 	t, err := parse(of)
 	if err != nil {
 		return nil, fmt.Errorf("target %s: %w", of.URL.Redacted(), err)

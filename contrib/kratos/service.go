@@ -78,7 +78,8 @@ func (s *service) await(ctx context.Context, isNews func([]*discovery.Entry) boo
 
 // alsoEnded returns err and, if ctx has ended, adds its error.
 func alsoEnded(ctx context.Context, err error) error {
-	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) { //nolint:forbidigo // the error is for the caller
+	over := ctx.Err()
+	if err != nil && over != nil && !errors.Is(err, over) { //nolint:forbidigo // the error is for the caller
 		return fmt.Errorf("%w (%w)", over, err)
 	}
 	return err

@@ -28,7 +28,8 @@ type node struct {
 
 // NodeStarted implements nodes.HookNodeStarted.
 func (p *page) NodeStarted(start nodes.NodeStart) nodes.NodeTracer {
-	n := &node{page: p, client: start.Client, node: start.Node, path: fullPath(start.Client, start.Path), since: start.Time}
+	n := &node{page: p, client: start.Client, node: start.Node,
+		path: fullPath(start.Client, start.Path), since: start.Time}
 	p.change(rootOf(n.client), func(r *record) { r.followers[n] = n.show })
 	return n
 }
@@ -210,5 +211,6 @@ func (v view) directory(d services) row {
 	if len(d.Bad) > 0 {
 		malformed = fmt.Sprintf("%d, such as %s: %s", len(d.Bad), d.Bad[0].Path, errText(d.Bad[0].Err))
 	}
-	return rowOf(d.Err != nil || d.Filled && d.Interrupted, d.Root, state, fmt.Sprintf("%#x", d.Zxid), strings.Join(names, "; "), malformed)
+	return rowOf(d.Err != nil || d.Filled && d.Interrupted, d.Root, state,
+		fmt.Sprintf("%#x", d.Zxid), strings.Join(names, "; "), malformed)
 }

@@ -46,7 +46,8 @@ func (p *page) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.C
 	if a.Recipe == locktrace.RecipeMultiLock {
 		return ctx, nil
 	}
-	l := &lock{page: p, client: rootOf(a.Client), what: a, path: fullPath(a.Client, a.Path), since: time.Now(), does: starting}
+	l := &lock{page: p, client: rootOf(a.Client), what: a, path: fullPath(a.Client, a.Path),
+		since: time.Now(), does: starting}
 	l.change(func(r *record) {
 		r.begun++
 		l.number = r.begun

@@ -37,8 +37,10 @@ func (v view) locks(all []lock) []section {
 			waits[i].waiting.Holder = holders[l.path]
 		}
 	}
-	slices.SortFunc(holds, func(a, b lock) int { return cmp.Or(a.granted.Compare(b.granted), cmp.Compare(a.number, b.number)) })
-	slices.SortFunc(waits, func(a, b lock) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.number, b.number)) })
+	slices.SortFunc(holds,
+		func(a, b lock) int { return cmp.Or(a.granted.Compare(b.granted), cmp.Compare(a.number, b.number)) })
+	slices.SortFunc(waits,
+		func(a, b lock) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.number, b.number)) })
 	sections := []section{
 		sectionOf("waits", []string{"Lock", "Kind", "Has waited", "What it does", "Held by", "Right ahead"},
 			waits, v.most, func(l lock) row { return v.wait(l, ours) }),

@@ -79,7 +79,8 @@ func (p *page) ClientClosed(c clienttrace.Client) {
 
 // StateChanged implements clienttrace.HookStateChanged.
 func (p *page) StateChanged(change clienttrace.StateChange) {
-	e := event{at: change.Time, name: "state", text: strings.ToLower(change.State.String()), bad: !change.State.IsConnected()}
+	e := event{at: change.Time, name: "state", text: strings.ToLower(change.State.String()),
+		bad: !change.State.IsConnected()}
 	if e = e.because(change.Cause); !e.bad {
 		e.text += " to " + change.Server
 	}

@@ -36,7 +36,8 @@ func facts() []string {
 // commit returns the commit, and says whether files have changed since.
 func commit() string {
 	text := output("git", "rev-parse", "--short=8", "HEAD")
-	if changed := output("git", "status", "--porcelain", "--", "*.go", "*.java", "*.py"); changed != "" && changed != unknown {
+	changed := output("git", "status", "--porcelain", "--", "*.go", "*.java", "*.py")
+	if changed != "" && changed != unknown {
 		text += " and changes"
 	}
 	return text

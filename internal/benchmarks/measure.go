@@ -70,7 +70,8 @@ func dropRows(printed map[string]string, text string) {
 	}
 	delete(known, "")
 	for name, section := range printed {
-		lines := slices.DeleteFunc(slices.Collect(strings.Lines(section)), func(line string) bool { return known[nameOf(line)] })
+		lines := slices.DeleteFunc(slices.Collect(strings.Lines(section)),
+			func(line string) bool { return known[nameOf(line)] })
 		printed[name] = strings.Join(lines, "")
 	}
 }
@@ -129,7 +130,8 @@ func run(p part) (string, error) {
 	took := "took: " + time.Since(begin).Round(time.Second).String() // includes the compiler's time
 	fmt.Fprintln(os.Stderr, took)
 	fmt.Fprintln(&out, took)
-	if err == nil && !slices.ContainsFunc(strings.Split(out.String(), "\n"), func(line string) bool { return nameOf(line) != "" }) {
+	isNamed := func(line string) bool { return nameOf(line) != "" }
+	if err == nil && !slices.ContainsFunc(strings.Split(out.String(), "\n"), isNamed) {
 		err = errNoRow
 	}
 	return out.String(), err

@@ -90,7 +90,9 @@ func fill(text string) string {
 }
 
 // table has a line for each row; the function of returns the text for each column.
-func table(first string, columns []string, rows []row, of func(metrics map[string]float64, column string) string) string {
+func table(
+	first string, columns []string, rows []row, of func(metrics map[string]float64, column string) string,
+) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", first, strings.Join(columns, " | "), strings.Repeat("---:|", len(columns)))
 	for _, line := range rows {

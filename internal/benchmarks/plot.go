@@ -50,7 +50,8 @@ func plot(r results) string {
 func drawLegend(b *strings.Builder, x int) {
 	for i, crowd := range crowds {
 		y := top + 20*i
-		fmt.Fprintf(b, `<path class="line %s" d="M%d %d h20"/><text x="%d" y="%d">%s</text>`+"\n", crowd, x, y, x+26, y+4, crowd)
+		fmt.Fprintf(b, `<path class="line %s" d="M%d %d h20"/><text x="%d" y="%d">%s</text>`+"\n",
+			crowd, x, y, x+26, y+4, crowd)
 	}
 }
 
@@ -62,7 +63,8 @@ func drawPlot(b *strings.Builder, x int, title string, rows []row, unit string, 
 	}
 	most = roundUp(most)
 	place := func(n, value float64) string {
-		return fmt.Sprintf("%.1f %.1f", float64(x)+plotWidth*math.Log10(n)/math.Log10(sizes), top+plotHeight*(1-value/per/most))
+		return fmt.Sprintf("%.1f %.1f", float64(x)+plotWidth*math.Log10(n)/math.Log10(sizes),
+			top+plotHeight*(1-value/per/most))
 	}
 	fmt.Fprintf(b, `<text class="title" x="%d" y="%d">%s</text>`+"\n", x, top-16, title)
 	for i := range 5 {

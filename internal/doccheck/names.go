@@ -32,7 +32,8 @@ func (c *Code) Names(document string, foreign ...string) error {
 	if err != nil {
 		return err
 	}
-	n := names{folder: path.Dir(document), paths: paths, packages: declaredIn(c.files), tests: testsIn(c.files), foreign: foreign}
+	n := names{folder: path.Dir(document), paths: paths, packages: declaredIn(c.files),
+		tests: testsIn(c.files), foreign: foreign}
 	var problems []error
 	for _, match := range codeFont.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(text), ""), -1) {
 		if problem := n.wrong(match[1], match[2]); problem != "" {

@@ -10,7 +10,8 @@ import (
 
 // randomName matches the identifiers that recipes draw at random, and that must not
 // make two runs look different: UUIDs, and texts of rand.Text in crypto/rand.
-var randomName = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[A-Z2-7]{26}|[a-z2-7]{26}`)
+var randomName = regexp.MustCompile(
+	`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[A-Z2-7]{26}|[a-z2-7]{26}`)
 
 // canonical returns a text without its random parts.
 func canonical(text string) string { return randomName.ReplaceAllString(text, "*") }

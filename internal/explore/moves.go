@@ -44,7 +44,8 @@ func (w *World) moves() []move {
 		}
 		moves = append(moves,
 			move{"when nothing else is under way: " + head.text, func() { head.held = true }, true},
-			move{fmt.Sprintf("after %v: %s", wait, head.text), func() { head.held, head.until = true, time.Now().Add(wait) }, true})
+			move{fmt.Sprintf("after %v: %s", wait, head.text),
+				func() { head.held, head.until = true, time.Now().Add(wait) }, true})
 	}
 	moves = append(moves, w.faultsOf(head)...)
 	moves = append(moves, sessionMoves(head.actor)...)

@@ -33,7 +33,8 @@ type lane struct {
 }
 
 func (l lane) compare(o lane) int {
-	return cmp.Or(cmp.Compare(l.actor.name, o.actor.name), cmp.Compare(l.member, o.member), cmp.Compare(l.conn, o.conn), compareBool(l.toClient, o.toClient))
+	return cmp.Or(cmp.Compare(l.actor.name, o.actor.name), cmp.Compare(l.member, o.member),
+		cmp.Compare(l.conn, o.conn), compareBool(l.toClient, o.toClient))
 }
 
 func compareBool(a, b bool) int {

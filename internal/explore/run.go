@@ -305,7 +305,8 @@ func (w *World) tree() Tree {
 
 // ahead returns the server with the newest transaction.
 func (w *World) ahead() *zktest.Server {
-	return slices.MaxFunc(w.servers(), func(a, b *zktest.Server) int { return cmp.Compare(a.Stats().Zxid, b.Stats().Zxid) })
+	return slices.MaxFunc(w.servers(),
+		func(a, b *zktest.Server) int { return cmp.Compare(a.Stats().Zxid, b.Stats().Zxid) })
 }
 
 // servers returns the server, or all members of the ensemble.

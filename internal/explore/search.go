@@ -28,7 +28,8 @@ type Limits struct {
 }
 
 // limitFlag replaces the limits of each search.
-var limitFlag = flag.String("explore", "", "how long each search goes on at most, such as 10m, or how many schedules it plays")
+var limitFlag = flag.String("explore", "",
+	"how long each search goes on at most, such as 10m, or how many schedules it plays")
 
 // asked returns the limits, changed by the value of the flag: a number of schedules, or
 // a duration.
@@ -131,7 +132,8 @@ type failure struct {
 }
 
 func (f *failure) String() string {
-	return f.result.Failure + "\n\n" + strings.Join(f.result.Story, "\n") + "\n\nexplore.Replay(t, scenario, " + f.choices.String() + ")"
+	return f.result.Failure + "\n\n" + strings.Join(f.result.Story, "\n") +
+		"\n\nexplore.Replay(t, scenario, " + f.choices.String() + ")"
 }
 
 // run plays until a limit is reached, or a run has failed.

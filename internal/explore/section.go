@@ -40,7 +40,9 @@ func (w *World) Section(name string, limit int) *Section {
 // actor then. An actor may enter again with the same token, because a lock may be
 // passed on within a client. Enter does not check a token of 0. It returns the function
 // to call at the end of the work.
-func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) { //nolint:revive // the lease's context
+//
+//nolint:revive // the lease's context
+func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) {
 	v := &visit{a, lease, a.Expiries()}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,7 +50,8 @@ func startWorker(test string) (*worker, error) {
 	// With one processor, goroutines run in nearly the same order each time. GOGC is
 	// high because there is much garbage and little live data. The last variable makes
 	// rand.Seed work: see run.
-	cmd.Env = append(os.Environ(), workerOf+"="+test, "GOMAXPROCS=1", "GOGC=400", "GODEBUG="+os.Getenv("GODEBUG")+",randseednop=0")
+	cmd.Env = append(os.Environ(), workerOf+"="+test, "GOMAXPROCS=1", "GOGC=400",
+		"GODEBUG="+os.Getenv("GODEBUG")+",randseednop=0")
 	orders, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -56,7 +56,8 @@ func (c Call) Open(asked any) {
 }
 
 func (h *History) add(c Call, asked, told any, end int64) {
-	h.calls = append(h.calls, porcupine.Operation{ClientId: c.client, Input: asked, Call: c.begun, Output: told, Return: end})
+	h.calls = append(h.calls,
+		porcupine.Operation{ClientId: c.client, Input: asked, Call: c.begun, Output: told, Return: end})
 }
 
 // unknown is the answer to a call whose outcome is unknown.

@@ -56,7 +56,8 @@ func AtEach(t *testing.T, prepare func(t *testing.T, c *framework.Client), test 
 	for name, begin := range behind {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := &LostReply{t: t, Ens: zktest.StartEnsemble(t, 3, zkinside.With(zkinside.Settings{SyncLimit: 80}).(zktest.Option))}
+				l := &LostReply{t: t,
+					Ens: zktest.StartEnsemble(t, 3, zkinside.With(zkinside.Settings{SyncLimit: 80}).(zktest.Option))}
 				var err error
 				l.Client, err = framework.New(l.Ens.ConnectString(),
 					framework.WithDialer(l.Ens.Dialer()), framework.WithSessionTimeout(9*time.Second),

@@ -127,14 +127,16 @@ func (f *folder) mutate(m *mutant) string {
 		return f.misfit(m, exists, len(found))
 	}
 	body = body[:found[0][0]] + strings.Join(m.new, "\n") + body[found[0][1]:] + "\n"
-	if _, err := parser.ParseFile(token.NewFileSet(), "", "package p;func _(){"+body+"}", parser.SkipObjectResolution); err != nil {
+	src := "package p;func _(){" + body + "}"
+	if _, err := parser.ParseFile(token.NewFileSet(), "", src, parser.SkipObjectResolution); err != nil {
 		return fmt.Sprintf("its function does not parse: %v", err)
 	}
 	if fn.decl.Type.Results == nil {
 		body += "return\n"
 	}
 	at := int(fn.decl.Body.Lbrace) // the offset after the brace
-	fn.file.inserted[at] = fmt.Appendf(fn.file.inserted[at], "if %s {/*line /mutant/%s:1:1*/%s};", m.identifier(), m.name, body)
+	fn.file.inserted[at] = fmt.Appendf(fn.file.inserted[at], "if %s {/*line /mutant/%s:1:1*/%s};",
+		m.identifier(), m.name, body)
 	f.chosen = append(f.chosen, m)
 	return ""
 }

@@ -36,7 +36,9 @@ func NewEnsembleWorld(t *testing.T, opts ...zkserver.Option) (*World, *zkserver.
 }
 
 // ConnectTo returns a client whose connection string names only one server.
-func (w *World) ConnectTo(t *testing.T, s *zkserver.Server, session time.Duration, opts ...framework.Option) *framework.Client {
+func (w *World) ConnectTo(
+	t *testing.T, s *zkserver.Server, session time.Duration, opts ...framework.Option,
+) *framework.Client {
 	t.Helper()
 	at := *w
 	at.Addr, at.Session = s.Addr(), session

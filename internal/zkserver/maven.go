@@ -29,10 +29,14 @@ const mavenPOM = `<project>
   <artifactId>zkserver</artifactId>
   <version>1</version>
   <dependencies>
-    <dependency><groupId>org.apache.zookeeper</groupId><artifactId>zookeeper</artifactId><version>%s</version></dependency>
-    <dependency><groupId>io.dropwizard.metrics</groupId><artifactId>metrics-core</artifactId><version>4.1.12.1</version></dependency>
-    <dependency><groupId>org.xerial.snappy</groupId><artifactId>snappy-java</artifactId><version>1.1.10.5</version></dependency>
-    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.30</version></dependency>
+    <dependency><groupId>org.apache.zookeeper</groupId>
+      <artifactId>zookeeper</artifactId><version>%s</version></dependency>
+    <dependency><groupId>io.dropwizard.metrics</groupId>
+      <artifactId>metrics-core</artifactId><version>4.1.12.1</version></dependency>
+    <dependency><groupId>org.xerial.snappy</groupId>
+      <artifactId>snappy-java</artifactId><version>1.1.10.5</version></dependency>
+    <dependency><groupId>org.slf4j</groupId>
+      <artifactId>slf4j-simple</artifactId><version>1.7.30</version></dependency>
   </dependencies>
 </project>
 `

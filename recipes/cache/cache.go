@@ -341,7 +341,8 @@ func (c *Cache) All() iter.Seq[Node] {
 // goroutines may loop at the same time.
 func inOrder(list []*Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		for _, n := range slices.SortedFunc(slices.Values(list), func(a, b *Node) int { return cmp.Compare(a.Path, b.Path) }) {
+		byPath := func(a, b *Node) int { return cmp.Compare(a.Path, b.Path) }
+		for _, n := range slices.SortedFunc(slices.Values(list), byPath) {
 			if !yield(*n) {
 				return
 			}

@@ -51,7 +51,7 @@ type loop struct {
 	inflight map[string]struct{} // paths of requests; the answer removes a path
 	members  map[string]struct{} // all paths of the current batch; clearBatch removes them
 	target   int64               // the target of the current batch, or noTarget
-	hot      map[string]int      // paths that kept the cache from a step; takeTogether removes a path that has cooled: see restsToCool
+	hot      map[string]int      // paths that kept the cache from a step; takeTogether removes cool ones: see restsToCool
 	together map[string]struct{} // hot paths whose nodes are as of the target; clearBatch removes them
 	begun    time.Time           // when the current batch began
 

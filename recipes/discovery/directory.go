@@ -44,7 +44,7 @@ type Directory struct {
 
 	mu      sync.Mutex // protects the following fields
 	now     *Snapshot
-	leaving map[place]time.Time // when to drop instances whose nodes were deleted; expireLocked removes them, unless interrupted
+	leaving map[place]time.Time // when to drop instances without a node; expireLocked removes them, unless interrupted
 	timer   *time.Timer         // fires for the first of leaving; nil if leaving is empty
 }
 

@@ -121,7 +121,8 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 	case p.fails == nil:
 		return nil, invalid("failures", "nil", "must not be nil")
 	case p.ejection.errors < 1 || p.ejection.pause <= 0 || p.ejection.longest < p.ejection.pause:
-		return nil, invalid("ejection", fmt.Sprintf("%+v", p.ejection), "must have errors and pauses above 0, and the first no longer than the longest")
+		return nil, invalid("ejection", fmt.Sprintf("%+v", p.ejection),
+			"must have errors and pauses above 0, and the first no longer than the longest")
 	}
 	return p, nil
 }

@@ -78,7 +78,8 @@ func (serverset) Decode(service, name string, data []byte) (Instance, error) {
 		return Instance{}, err
 	}
 	i := Instance{
-		Service: service, ID: name, Address: unbracketed(said.At.Host), Port: int(said.At.Port), Disabled: said.Status != memberAlive,
+		Service: service, ID: name, Address: unbracketed(said.At.Host), Port: int(said.At.Port),
+		Disabled: said.Status != memberAlive,
 	}
 	if err := checkEndpoint(i); err != nil {
 		return Instance{}, err

@@ -108,7 +108,8 @@ func Incoming(ctx context.Context, store Store, lock string, headers []string) (
 		return nil, &refusal{malformed, "fencing token: " + err.Error()}
 	}
 	if path.Dir(owner) != lock {
-		return nil, &refusal{otherLock, fmt.Sprintf("fencing token of %s, which does not hold the lock %s", printable.String(owner), lock)}
+		return nil, &refusal{otherLock,
+			fmt.Sprintf("fencing token of %s, which does not hold the lock %s", printable.String(owner), lock)}
 	}
 	lease := &received{token: number, path: owner}
 	lease.ctx = context.WithValue(ctx, token.Key{}, lease) // a request under lease.Context() forwards the token

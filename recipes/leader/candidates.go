@@ -129,7 +129,8 @@ func (e *election) await(ctx context.Context, now *leadership) error {
 	ending := e.removal.Ending(ctx, now.node.Session)
 	defer ending.Done()
 	err := now.hold.AwaitRelease(ending.Context())
-	if !framework.IsRefusal(err) && (err != nil || now.node.Session.Context().Err() != nil) { // the client deletes the node in the background
+	// Unless the server has refused, the client deletes the node in the background.
+	if !framework.IsRefusal(err) && (err != nil || now.node.Session.Context().Err() != nil) {
 		err = e.deleteNode(ending.Context(), now.node)
 	}
 	return ending.Err(now.node.Session, err)

@@ -68,7 +68,8 @@ type sharedLimit struct {
 func (l *sharedLimit) check(n int) error {
 	switch {
 	case l.initial < 0 || l.initial > math.MaxInt32:
-		return seat.Invalid("initial semaphore limit", fmt.Sprint(l.initial), fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
+		return seat.Invalid("initial semaphore limit", fmt.Sprint(l.initial),
+			fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
 	case n < 1:
 		return seat.Invalid("number of leases", fmt.Sprint(n), "must be at least 1")
 	}

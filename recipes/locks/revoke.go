@@ -63,7 +63,8 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 // lock should leave these children out of its listings. The name is the last element of
 // the node's path.
 func IsContender(name string) bool {
-	return order.IsNode(name, mutexKind, readKind, writeKind, leaseKind, latchKind) || order.IsNode(name, order.KazooKinds...)
+	return order.IsNode(name, mutexKind, readKind, writeKind, leaseKind, latchKind) ||
+		order.IsNode(name, order.KazooKinds...)
 }
 
 // isOfKazoo reports whether a kazoo process has created a contender with this name. A

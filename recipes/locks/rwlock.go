@@ -53,7 +53,9 @@ const (
 // NewInterProcessReadWriteLock returns the lock with this path. It does not contact the
 // server. If the client is nil, or the path or an option is invalid, every acquire
 // returns an error.
-func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...ReadWriteOption) *InterProcessReadWriteLock {
+func NewInterProcessReadWriteLock(
+	c *framework.Client, path string, opts ...ReadWriteOption,
+) *InterProcessReadWriteLock {
 	side := func(kind string, reenters func(holder string) bool) seat.Lock {
 		return *seat.New(seat.Config{
 			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",

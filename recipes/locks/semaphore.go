@@ -35,11 +35,15 @@ const leaseKind = "lease-"
 // NewInterProcessSemaphore returns the semaphore with this path and limit. It does not
 // contact the server. If the client is nil, or the path, the limit or an option is
 // invalid, every acquire returns an error.
-func NewInterProcessSemaphore(c *framework.Client, path string, limit SemaphoreLimit, opts ...Option) *InterProcessSemaphore {
+func NewInterProcessSemaphore(
+	c *framework.Client, path string, limit SemaphoreLimit, opts ...Option,
+) *InterProcessSemaphore {
 	return newSemaphore(c, path, limit, locktrace.RecipeSemaphore, opts)
 }
 
-func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe string, opts []Option) *InterProcessSemaphore {
+func newSemaphore(
+	c *framework.Client, path string, limit SemaphoreLimit, recipe string, opts []Option,
+) *InterProcessSemaphore {
 	options := optionsOf(opts, Option.applyToAny)
 	if limit.limit == nil {
 		limit = Limit(0)

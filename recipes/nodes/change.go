@@ -42,7 +42,8 @@ const (
 
 // String returns the state's name, such as "registered".
 func (s State) String() string {
-	names := [...]string{Registered: "registered", Lost: "lost", Conflict: "conflict", Overwritten: "overwritten", Ended: "ended"}
+	names := [...]string{Registered: "registered", Lost: "lost", Conflict: "conflict",
+		Overwritten: "overwritten", Ended: "ended"}
 	if s < Registered || s > Ended {
 		return "unknown"
 	}

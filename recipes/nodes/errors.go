@@ -50,7 +50,8 @@ func (e *ConflictError) Error() string {
 	if e.Session != 0 {
 		owner = fmt.Sprintf("session %#x", uint64(e.Session))
 	}
-	return fmt.Sprintf("%v: %s of %s, since %s", ErrConflict, printable.String(e.Path), owner, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%v: %s of %s, since %s", ErrConflict, printable.String(e.Path),
+		owner, e.Since.UTC().Format(time.RFC3339))
 }
 
 // Unwrap returns ErrConflict.

@@ -112,7 +112,9 @@ func (n *PersistentNode) noteGone(leftover error) {
 func isConflict(err error) bool { return reason.Is(err, ErrConflict) }
 
 // once returns a read whose operations are not repeated.
-func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(context.Context, *framework.Session) error {
+func (k *keeper) once(
+	look func(ctx context.Context, isNew bool) error,
+) func(context.Context, *framework.Session) error {
 	return func(ctx context.Context, s *framework.Session) error {
 		isNew := k.session != s
 		k.session = s
@@ -235,7 +237,8 @@ func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (ownership, *Conflict
 	case err != nil && !reason.Is(err, zk.ErrNoAuth):
 		return foreign, nil, err
 	}
-	return foreign, &ConflictError{Path: k.node, Session: owner, Czxid: stat.Czxid, Since: timeOf(stat.Ctime), Data: data}, nil
+	return foreign,
+		&ConflictError{Path: k.node, Session: owner, Czxid: stat.Czxid, Since: timeOf(stat.Ctime), Data: data}, nil
 }
 
 // isOwnerless reports whether a node is not ephemeral. For a node with a time to live,

@@ -189,7 +189,9 @@ func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (
 	return v.trySet(ctx, "try set", previous, value)
 }
 
-func (v *Value[T]) trySet(ctx context.Context, op string, previous Versioned[T], value T) (now Versioned[T], ok bool, err error) {
+func (v *Value[T]) trySet(
+	ctx context.Context, op string, previous Versioned[T], value T,
+) (now Versioned[T], ok bool, err error) {
 	data, err := v.codec.Encode(value)
 	if err != nil {
 		return now, false, v.node.errorOf(op, err)

@@ -19,9 +19,9 @@
 //	apt install default-jdk-headless libcurator-recipes-java \
 //		libcurator-discovery-java python3-kazoo zookeeper
 //
-// For kazoo they need a Python that has it: python3 in PATH, or else Debian's. For Spring Cloud Zookeeper, Dubbo and the
-// newest Curator they need the command mvn, which fetches them once into the
-// user's cache directory.
+// For kazoo they need a Python that has it: python3 in PATH, or else Debian's. For
+// Spring Cloud Zookeeper, Dubbo and the newest Curator they need the command mvn, which
+// fetches them once into the user's cache directory.
 //
 // The tests compile the files in java and keep the classes in the user's cache
 // directory. A test fails if something that it needs is missing. Package zkserver
@@ -31,9 +31,9 @@
 //
 // A peer has one client in Java and obeys commands, which the comments of
 // java/Peer.java and of the other files there list. One Java process has all
-// peers, except peers that a test kills: each of these has its own process. Peers with Spring, Dubbo and the newest Curator are in that process, too,
-// with their own classes. A Java process ends with its stdin, so that no process
-// is left when the tests end.
+// peers, except peers that a test kills: each of these has its own process. Peers with
+// Spring, Dubbo and the newest Curator are in that process, too, with their own classes.
+// A Java process ends with its stdin, so that no process is left when the tests end.
 //
 // All scenarios run at the same time, each on its own paths. Most of them
 // wait for the end of sessions. The real server deletes empty lock paths all

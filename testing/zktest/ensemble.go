@@ -148,7 +148,8 @@ func (m *Member) followsLocked(leader *Member) bool {
 // transaction.
 func (m *Member) canCommitLocked() bool {
 	leader := m.ens.leader
-	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
+	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) &&
+		m.ens.isMajority(m.ens.countFollowersLocked(leader))
 }
 
 // admitsLocked reports whether the session may connect to this member; see moveTo.

@@ -21,7 +21,8 @@ func (e *Ensemble) updateLocked() {
 	}
 	e.resumeSessionsLocked()
 	for _, m := range e.members {
-		if m.upLocked() && !m.paused && m.leader == nil && e.leader != nil && e.leader.canCommitLocked() && m.reachesLocked(e.leader) {
+		isLeaderless := m.upLocked() && !m.paused && m.leader == nil
+		if isLeaderless && e.leader != nil && e.leader.canCommitLocked() && m.reachesLocked(e.leader) {
 			m.followLocked(e.leader)
 		}
 	}

@@ -44,7 +44,9 @@ const lockWait = 10 * time.Second
 //
 // Closing the client loses the lock, so a process that must end can stop between two
 // steps.
-func Open(ctx context.Context, c *framework.Client, path string, open func() (database.Driver, error)) (database.Driver, error) {
+func Open(
+	ctx context.Context, c *framework.Client, path string, open func() (database.Driver, error),
+) (database.Driver, error) {
 	if open == nil {
 		return nil, &framework.ConfigError{Name: "function that opens the driver", Value: "nil", Reason: "must not be nil"}
 	}

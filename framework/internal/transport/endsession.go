@@ -54,7 +54,8 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
 
-	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout, xid: firstOwnXid, longest: maxHandshakeFrame}
+	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout,
+		xid: firstOwnXid, longest: maxHandshakeFrame}
 	over, err := end.resume(o.Identity)
 	if over || err != nil {
 		return err

@@ -20,7 +20,8 @@ func (e etcd) connect(ctx context.Context) (client, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := concurrency.NewSession(c, concurrency.WithTTL(int(e.validity/time.Second)), concurrency.WithContext(ctx))
+	session, err := concurrency.NewSession(c, concurrency.WithTTL(int(e.validity/time.Second)),
+		concurrency.WithContext(ctx))
 	if err != nil {
 		c.Close()
 		return nil, err

@@ -116,7 +116,8 @@ type problem struct {
 }
 
 func refuse(w http.ResponseWriter, lock string, err error) {
-	p := problem{Status: http.StatusServiceUnavailable, Detail: "the store of fencing tokens has failed", Reason: fence.Reason(err), Lock: lock}
+	p := problem{Status: http.StatusServiceUnavailable, Detail: "the store of fencing tokens has failed",
+		Reason: fence.Reason(err), Lock: lock}
 	if status, ok := statuses[p.Reason]; ok {
 		p.Status, p.Detail = status, err.Error()
 	}

@@ -79,7 +79,9 @@ func isNil(name string) error {
 // Create creates missing parents that an option asks for, and missing nodes of the
 // view's namespace, before the transaction and without a fence. A holder that loses its
 // lock in between may leave empty parents behind.
-func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...framework.CreateOption) (framework.TxnResult, error) {
+func (c *Client) Create(
+	ctx context.Context, path string, data []byte, opts ...framework.CreateOption,
+) (framework.TxnResult, error) {
 	return c.write(ctx, framework.CreateOp(path, data, opts...))
 }
 

@@ -63,7 +63,9 @@ func (s *store) Raise(ctx context.Context, resource string, lease fence.Lease) e
 }
 
 // raise compares the token with the data that was read, and raises it.
-func (s *store) raise(ctx context.Context, node string, data []byte, version int32, text string, lease fence.Lease) error {
+func (s *store) raise(
+	ctx context.Context, node string, data []byte, version int32, text string, lease fence.Lease,
+) error {
 	newest, owner, err := token.Parse(string(data))
 	switch {
 	case err != nil:

@@ -51,7 +51,8 @@ func (c *contender) isNextIn(now order.Standing, b *blocker) bool {
 // isThirdIn reports whether the contender is certainly next when the holder's node is
 // deleted.
 func (c *contender) isThirdIn(now order.Standing) bool {
-	return now.Ahead == 2 && now.First != now.Blocker && c.entersAfter(now.First) && c.entersAfter(now.Blocker) && !c.mayHaveTwin
+	return now.Ahead == 2 && now.First != now.Blocker && !c.mayHaveTwin &&
+		c.entersAfter(now.First) && c.entersAfter(now.Blocker)
 }
 
 // entersAfter reports whether the contender can pass as soon as the node is deleted.

@@ -74,7 +74,8 @@ func (o *Options) SetData(data []byte) {
 	o.Data, o.ExactData = data, true
 	switch {
 	case len(data) > order.OwnData:
-		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("must be no more than %d bytes", order.OwnData))
+		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)),
+			fmt.Sprintf("must be no more than %d bytes", order.OwnData))
 	case IsRevocation(data):
 		o.Fault = Invalid("node data", string(data), "would ask the holder to give the lock up")
 	}

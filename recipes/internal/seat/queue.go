@@ -47,7 +47,9 @@ func (l *Lock) Participants(ctx context.Context) ([]Participant, error) {
 // contenders have left before they were read, ParticipantsWhere lists the queue again,
 // because new contenders may have arrived meanwhile. For a read/write lock it does so
 // even if only some have left: a holder may have replaced its write node by a read node.
-func (l *Lock) ParticipantsWhere(ctx context.Context, holdersOf func(queue []order.Entry) []bool) ([]Participant, error) {
+func (l *Lock) ParticipantsWhere(
+	ctx context.Context, holdersOf func(queue []order.Entry) []bool,
+) ([]Participant, error) {
 	const op = "participants"
 	vanished := pauses.Vanished()
 	for looks := 1; ; looks++ {

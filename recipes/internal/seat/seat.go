@@ -281,7 +281,8 @@ func (s *Seat) spareLocked(cause error) {
 	switch {
 	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1,
 		reason.Is(cause, framework.ErrSessionLost), reason.Is(cause, framework.ErrClosed),
-		!slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.contextLocked()), ErrReleased) }):
+		!slices.ContainsFunc(s.holds,
+			func(h *Hold) bool { return !reason.Is(context.Cause(h.contextLocked()), ErrReleased) }):
 		return
 	}
 	s.keepUntilLocked(time.Now().Add(s.session().SafetyMargin()))

@@ -41,5 +41,6 @@ func mustBeEscaped(r rune) bool { return r <= ' ' || r == ',' || r > '~' }
 // isNode reports whether a text is the path of a node, with a name that is safe in logs,
 // headers and databases.
 func isNode(name string) bool {
-	return path.IsAbs(name) && path.Clean(name) == name && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+	return path.IsAbs(name) && path.Clean(name) == name && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, unicode.IsControl)
 }

@@ -36,7 +36,9 @@ const over = math.MinInt32 / 2
 // StartHold reports the beginning of a hold. The argument held is the context of the
 // first lease. StartHold returns the context for the work. The *Hold is nil if the
 // acquire was not traced, and the client has neither a log nor a hook for the end.
-func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
+func StartHold(
+	held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire,
+) (*Hold, context.Context) {
 	if acquired == nil {
 		if !event.IsLogged(of.Client) && len(hookHoldEnded.Of(of.Client)) == 0 {
 			return nil, held

@@ -47,7 +47,7 @@ const (
 	askedToSignal    eventKind = iota // the caller wants sig to be sent to the command's group
 	askedToTerminate                  // the caller wants TERM to be sent to the whole family
 	askedToKill                       // the caller wants the whole family to be killed
-	commandStopped                    // the guard reports: sig has stopped the command, while the terminal was in state tty
+	commandStopped                    // the guard reports: sig has stopped the command in the terminal state tty
 	continueDue                       // it is time to continue a command that has stopped
 	sessionLeft                       // the guard reports: n is the session; see family
 	commandEnded                      // the guard reports: n is the status, in the form of shells

@@ -65,6 +65,8 @@ var desc = grpc.ServiceDesc{
 }
 
 // greet answers with the name of the instance.
-func greet(name any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // gRPC prescribes the order
+//
+//nolint:revive // gRPC prescribes the order
+func greet(name any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 	return wrapperspb.String(name.(string)), decode(&emptypb.Empty{})
 }

@@ -21,7 +21,9 @@ type TB interface {
 
 // Run runs n processes until all of them have returned, and returns what they have
 // logged, without times. An error that is not the end of ctx fails the test.
-func Run(ctx context.Context, t TB, srv *zktest.Server, n int, run func(context.Context, *framework.Client) error) string {
+func Run(
+	ctx context.Context, t TB, srv *zktest.Server, n int, run func(context.Context, *framework.Client) error,
+) string {
 	var out bytes.Buffer
 	log.SetOutput(&out)
 	log.SetFlags(0)
