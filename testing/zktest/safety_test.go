@@ -43,7 +43,7 @@ func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 		c.nc.Close()
 	}
 	synctest.Test(t, func(t *testing.T) {
-		ens := StartEnsemble(t, 3, zkinside.With(zkinside.Settings{RequestLog: 0}).(Option))
+		ens := StartEnsemble(t, 3, zkinside.With(zkinside.Settings{RequestLog: -1}).(Option))
 		visits := func() (goroutines int, bytes int64) {
 			for i := range 3000 {
 				visit(t, ens.Members()[i%3])
