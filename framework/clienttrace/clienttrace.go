@@ -13,8 +13,8 @@
 //     the end of the hold by its release.
 //   - One goroutine of the client, the emitter, makes all other calls, one after the
 //     other and in the order of the events: connection states, revocations and losses of
-//     holds, changes of persistent nodes, caches and directories, and the log lines of
-//     background work. While a call blocks, later calls wait for it in memory.
+//     holds, changes of persistent nodes, caches and directories, and the lines of the
+//     log, which is a hook, too. While a call blocks, later calls wait for it in memory.
 //     framework.Client.Close waits for the emitter for at most a second.
 package clienttrace
 
