@@ -31,6 +31,7 @@ type keeper struct {
 	mayBeThere bool               // a request may have created the node, or written to it
 	unanswered *payload           // the data of the last request whose reply was lost; or nil
 	deletion   lateRequest        // the last delete whose reply was lost; or zero
+	leaving    int64              // the czxid of the node that the removal has found; or 0
 
 	// The node after our last write.
 	czxid   int64
@@ -357,10 +358,12 @@ func (k *keeper) remove(ctx context.Context) error {
 	return framework.ErrClosed
 }
 
-// removeOnce deletes the node, if it is ours. ZooKeeper's delete compares only the
-// version. Between the read and the delete, another client's node can take its place
-// only if a client deletes this client's node. The keeper must not make room for such a
-// node while an earlier delete may still arrive, and leaves a former node to the servers.
+// removeOnce deletes the node, if it is ours. An earlier delete may have been applied, and
+// another client may keep the path now, so a node with another czxid stays. ZooKeeper's
+// delete compares only the version. Between the read and the delete, another client's node
+// can take its place only if a client deletes this client's node. The keeper must not make
+// room for such a node while an earlier delete may still arrive, and leaves a former node
+// to the servers.
 func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 	if err := k.catchUp(ctx); err != nil {
 		return err
@@ -372,16 +375,18 @@ func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 	if err != nil {
 		return err
 	}
-	if !there {
+	if !there || k.leaving != 0 && k.leaving != stat.Czxid {
 		return follow.ErrDone
 	}
 	whose, _, err := k.whose(ctx, stat)
 	if err != nil {
 		return err
 	}
-	switch {
-	case whose == missing, whose == foreign:
+	if whose == missing || whose == foreign {
 		return follow.ErrDone
+	}
+	k.leaving = stat.Czxid
+	switch {
 	case whose == former, k.deletion.session != k.session && !k.deletion.isPast():
 		return k.awaitGone(ctx, stat.Czxid)
 	}

@@ -87,3 +87,20 @@ func TestLateDeleteOfALostSessionMissesTheNextNode(t *testing.T) {
 		}
 	}
 }
+
+// The server applies the delete of a Shutdown, but the reply is lost. Another client
+// creates a node at the path before the Shutdown reads the path again.
+//
+// Promise: Shutdown of a persistent node deletes no later node at the path.
+func TestShutdownLeavesTheNextNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "first", nodes.WithMode(framework.Persistent))
+		w.ready(t, n)
+		settle()
+		next := zktest.CallAfter(func(zktest.Request) { require.NoError(t, w.Fake.Create("/a", []byte("second"))) })
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/a", Do: zktest.All(zktest.DropReply(), next)})
+		require.NoError(t, n.Shutdown(w.Patience(t)))
+		require.Equal(t, "second", w.dataOf("/a"))
+	})
+}
