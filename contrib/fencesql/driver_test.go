@@ -115,6 +115,7 @@ func TestUpdateAndUpsertAreOneStatement(t *testing.T) {
 // Promise: a write whose context ends before its transaction commits has no effect.
 func TestCancelledTransactionWritesNothing(t *testing.T) {
 	db := newDatabase(t)
+	db.SetMaxOpenConns(1) // database/sql rolls back in a goroutine, and the reads wait for its connection
 	ctx, cancel := context.WithCancel(t.Context())
 	err := guards.Within(ctx, db, held(5), "register", func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE register SET value = 'written'")

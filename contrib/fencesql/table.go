@@ -252,10 +252,13 @@ func (t Table) transact(ctx context.Context, db beginner, lease Lease, f func(tx
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := f(tx); err != nil {
-		return err
+	if err = f(tx); err == nil {
+		err = tx.Commit()
 	}
-	return tx.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // database/sql rolls back when ctx ends
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
 }
 
 // newest returns the stamp with the largest token of the rows with these keys.
