@@ -102,7 +102,7 @@ var comparisons = []comparison{
 	{"1 ms each way", "Speed/1ms", speedRatios, speedCosts},
 	{"hand-over", "Speed/hand-over", speedRatios, speedCosts[:4]},
 	{"counter", "Speed/counter", speedRatios, speedCosts[:4]},
-	{"bytes kept", "Kept", nil, []string{"our-B", "zk.Lock-B"}},
+	{"bytes kept", "Kept", nil, []string{"B/object"}},
 	{
 		"other peers", "Peers", ratesBeside("zk.Lock", "curator", "kazoo", "etcd", "redis"),
 		[]string{"our-reqs", "zk.Lock-reqs", "curator-reqs", "kazoo-reqs"},

@@ -10,6 +10,7 @@ type part struct {
 // -measure speed runs only that part.
 var parts = []part{
 	{"speed", "./testing/interop -run ^$ -bench ^BenchmarkSpeed$ -benchtime 9x -warm 4s -timeout 60m"},
+	{"kept", "./recipes -run ^$ -bench ^BenchmarkKept$ -benchtime 1x -timeout 10m"},
 	{"growth", "./recipes/locks -run ^TestCostDoesNotGrowWithTheCrowd$ -growth 1,10,100,1000,10000 -v -timeout 30m"},
 	{"peers", "./testing/interop -run ^$ -bench ^BenchmarkPeers$ -benchtime 6x -warm 3s -timeout 30m"},
 	{"fail-over", "./testing/interop -run ^$ -bench ^BenchmarkFailOver$ -benchtime 5x -timeout 30m"},
