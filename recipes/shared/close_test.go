@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/zkinside"
 	"github.com/gocurator/curator/recipes/shared"
 )
@@ -44,7 +45,7 @@ func TestCallsReturnWhenTheirValueIsClosed(t *testing.T) {
 				settle()
 				require.Len(t, returned, 1)
 				err := <-returned
-				require.ErrorIs(t, err, shared.ErrClosed)
+				require.True(t, reason.Is(err, shared.ErrClosed), "%v: it is not the error of the caller's context", err)
 				if test.writes {
 					require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 				}

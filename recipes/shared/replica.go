@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -64,13 +65,18 @@ func (r *replica) wasRead() bool {
 }
 
 // untilClosed returns a context for the requests of a call, which ends with ctx or with
-// the Value. The caller must call done.
-func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func()) {
+// the Value. The caller must call done with the error of the requests. If the Value has
+// ended them, the result matches the reason for the Value's end.
+func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func(error) error) {
 	calling, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(r.life.Over(), func() { cancel(r.life.Err()) })
-	return calling, func() {
+	return calling, func(err error) error {
 		stop()
 		cancel(nil)
+		if over := r.life.Err(); over != nil && ctx.Err() == nil && reason.Is(err, context.Canceled) {
+			return fmt.Errorf("%w: %w", over, err)
+		}
+		return err
 	}
 }
 

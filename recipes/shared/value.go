@@ -125,9 +125,8 @@ func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 func (v *Value[T]) refresh(ctx context.Context, op string) (Versioned[T], error) {
 	err := v.node.life.Err()
 	if err == nil {
-		ctx, done := v.node.untilClosed(ctx)
-		defer done()
-		err = v.node.refresh(ctx, true)
+		calling, done := v.node.untilClosed(ctx)
+		err = done(v.node.refresh(calling, true))
 	}
 	if err != nil {
 		return Versioned[T]{Value: v.seed}, v.node.errorOf(op, err)
@@ -156,10 +155,9 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, er
 	if err != nil {
 		return nil, v.node.errorOf("set", err)
 	}
-	ctx, done := v.node.untilClosed(ctx)
-	defer done()
-	s, err = v.node.set(ctx, data)
-	return s, v.node.errorOf("set", err)
+	calling, done := v.node.untilClosed(ctx)
+	s, err = v.node.set(calling, data)
+	return s, v.node.errorOf("set", done(err))
 }
 
 // TrySet writes a value if the node still has the previous value, which this Value or
@@ -196,10 +194,10 @@ func (v *Value[T]) trySet(
 	if err != nil {
 		return now, false, v.node.errorOf(op, err)
 	}
-	ctx, done := v.node.untilClosed(ctx)
-	defer done()
+	calling, done := v.node.untilClosed(ctx)
 	e := expected{previous.Exists, previous.Version, previous.Czxid, previous.Mzxid}
-	s, ok, err := v.node.trySet(ctx, e, data)
+	s, ok, err := v.node.trySet(calling, e, data)
+	err = done(err)
 	if s == nil {
 		return now, ok, v.node.errorOf(op, err)
 	}
@@ -323,9 +321,8 @@ func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (n
 // waitForOthers pauses before the next attempt. If the client is closed, waitForOthers
 // returns an error at once.
 func (v *Value[T]) waitForOthers(ctx context.Context, contention *pauses.Growing) error {
-	ctx, done := v.node.untilClosed(ctx)
-	defer done()
-	if err := follow.Pause(ctx, v.node.Client, contention); err != nil {
+	calling, done := v.node.untilClosed(ctx)
+	if err := done(follow.Pause(calling, v.node.Client, contention)); err != nil {
 		return err
 	}
 	return context.Cause(framework.Extend(v.node.Client).Context())
