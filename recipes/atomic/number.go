@@ -171,7 +171,7 @@ type batch[N int32 | int64] struct {
 	done   chan struct{}      // closed at the end
 	err    error              // set before done is closed
 
-	adds  []*add[N] // of callers that had not left when fixed was set
+	adds  []*add[N] // without the Adds whose callers left before fixed was set
 	fixed bool      // a write of adds may have been sent
 	left  int       // how many callers have left since fixed was set
 }
