@@ -126,8 +126,8 @@ func (c *Client) cleanUpAll(ctx context.Context) {
 		case <-more:
 		case <-due:
 			// A server or a proxy may end the connection on one particular request, and
-			// then all later requests fail, too. In another order, these requests come
-			// first.
+			// then all later requests fail, too. A random order lets the later requests
+			// come first.
 			random.Shuffle(failed)
 			failed, due = c.sweep(ctx, failed), nil
 			if len(failed) == 0 {

@@ -124,7 +124,7 @@ type HangUpError struct {
 	Ends int // how many connections in a row have ended
 }
 
-// Error returns a text with the length of the request and a hint at the servers' limit.
+// Error returns a text with the length of the request and a hint about the servers' limit.
 func (e *HangUpError) Error() string {
 	return fmt.Sprintf("the last %d connections have ended with this request of %d bytes in flight: "+
 		"is jute.maxbuffer of the servers lower than that?", e.Ends, e.Size)

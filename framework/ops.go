@@ -72,9 +72,9 @@ func (q statWrite) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 }
 
 // passQuorum returns when the server has applied a transaction of this session,
-// which a majority has committed. Reads of the session that follow it see all
-// writes that were acknowledged before, and all writes of the session's earlier
-// connections that will ever be applied.
+// which a majority has committed. The session's later reads see all writes that were
+// acknowledged before the transaction. The later reads also see all writes of the
+// session's earlier connections, except the writes that will never be applied.
 //
 // A sync at a leader is weaker, because a leader answers its own clients' syncs at
 // once, like a read. That is too early if the leader has not applied writes yet that

@@ -376,11 +376,11 @@ func (c *Client) endAt(ctx context.Context, address string, m sasl.Mechanism, e 
 	return transport.EndSession(ctx, nc, e)
 }
 
-// endOrphan ends a session that the last attempt to connect has left at its server: the
-// session was granted, but the connection ended before the handshake was over, for
-// example because credentials were refused. endOrphan does not use SASL, which would be
-// refused again; a server that requires authentication of every request keeps the
-// session for its timeout.
+// endOrphan ends the session that a failed attempt to connect has left at a server. The
+// server had granted the session, but the connection ended before the handshake was over,
+// for example because the server refused the credentials. endOrphan does not use SASL,
+// which the server would refuse again. A server that requires authentication of every
+// request keeps the session for its timeout.
 func (s *Session) endOrphan() {
 	who, ok := s.link.OrphanedSession()
 	if !ok {

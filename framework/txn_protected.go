@@ -138,8 +138,8 @@ func (t *txn) end(err error) {
 }
 
 // deleteProtected deletes the protected nodes of a transaction whose caller does not
-// get them. If there are results, it deletes the nodes by name; otherwise, if the error
-// leaves open whether the session has created them, by id.
+// get them. With results, deleteProtected knows the names of the nodes. Without results, it
+// deletes by id, if the session may have created the nodes.
 func (t *txn) deleteProtected(s *Session, results []TxnResult, err error) {
 	var failed *TxnError
 	for i, n := range t.protected {

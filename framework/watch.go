@@ -89,7 +89,7 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 // InOrder returns true if the event arrived on the connection on which the watch was set, and
 // the session can still be trusted. Then the watches of all earlier changes on this
 // connection have fired, too. (A process that was suspended may receive an event before it
-// notices that its session has timed out.) Changes of one transaction, such as the deletions
+// notices the loss of its session.) Changes of one transaction, such as the deletions
 // at the end of a session, have no order.
 //
 // InOrder returns false for an event after a reconnect, and for an event after the client has

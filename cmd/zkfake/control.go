@@ -24,8 +24,8 @@ type control struct {
 
 	exit func() // makes the program end
 
-	// Actions run one at a time: with two concurrent actions on one server, it would be
-	// open which came first.
+	// Actions run one at a time: a client could not tell in which order two concurrent
+	// actions changed a server.
 	acting sync.Mutex
 	chaos  bool // random faults are running; guarded by acting
 }

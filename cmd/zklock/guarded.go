@@ -246,8 +246,8 @@ const answerPatience = 5 * time.Second
 
 // lossAtTheEnd returns nil if the lock was held until now, and the cause of a loss
 // otherwise. lossAtTheEnd asks the server, because the lease may not yet reflect a
-// loss: a holder watches its node only after a second, and learns with the next
-// connection that the servers have ended the session. If no server answers, the session
+// loss. A holder watches its node only after a second, and learns of the session's end only
+// with the next connection. If no server answers, the session
 // is not over, and the lock counts as held.
 func (g *guarded) lossAtTheEnd(lease *locks.Lease) error {
 	cause := lostCause(lease)

@@ -21,11 +21,11 @@ func (e *env) note(format string, args ...any) {
 }
 
 const (
-	// progressEvery is the time between two looks at the queue. Each look costs the
-	// server a few requests, so zklock looks only if a person reads the progress.
+	// progressEvery is the time between two reads of the queue. Each read costs the
+	// server a few requests, so zklock reads only if a person sees the progress.
 	progressEvery = 2 * time.Second
 
-	// progressDepth is how many participants a look reads.
+	// progressDepth is how many participants are read each time.
 	progressDepth = 20
 
 	// progressSettles is how long zklock, with the lock already held, waits for a

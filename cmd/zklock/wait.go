@@ -107,7 +107,7 @@ func (c *contenders) now(signaled context.Context, client *framework.Client, pat
 	return now
 }
 
-// lastLook is how long the look at the end of a wait may take.
+// lastLook is how long the read at the end of a wait may take.
 const lastLook = time.Second
 
 // contenders are the holders and waiters of a path, as far as wait needs them.

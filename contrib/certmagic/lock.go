@@ -79,11 +79,16 @@ func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	return false, failed(ctx, "lock", name, err)
 }
 
-// Unlock gives up the lock. Unlock returns an error if this Storage does not hold the lock,
-// if the server refuses to delete the lock's node, which then stays until the session ends,
-// or if the lock was lost and the client knows that. In the last case, the error matches
-// ErrLockLost and the reason of the loss, from package framework or locks. After any error,
-// the Storage no longer holds the lock. Unlock never frees the lock of a later holder.
+// Unlock gives up the lock. Unlock returns an error in three cases:
+//
+//   - This Storage does not hold the lock.
+//   - The client knows that the lock was lost. The error then matches ErrLockLost and the
+//     reason of the loss, from package framework or locks.
+//   - The server refuses to delete the lock's node. The node then stays until the session
+//     ends.
+//
+// After any error, the Storage no longer holds the lock. Unlock never frees the lock of a
+// later holder.
 func (s *Storage) Unlock(ctx context.Context, name string) error {
 	lease := s.take(name)
 	if lease == nil {

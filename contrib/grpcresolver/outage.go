@@ -18,7 +18,7 @@ const (
 	oneTry   = 100 * time.Millisecond // one server has refused the client; another server may accept it
 )
 
-// How often a channel looks again during an outage: before and after it has received the
+// How often a channel checks an outage: before and after it has received the
 // error. No event reports the end of the outage or a new cause.
 const (
 	lookSoon  = 50 * time.Millisecond

@@ -33,9 +33,9 @@ func (m *Mechanism) serverPrincipal(ctx context.Context, host string) principal 
 	return principal{name, cmp.Or(m.krb5.ResolveRealm(host), m.client.realm)}
 }
 
-// canonical returns the name of a host's first address if that name resolves to this
-// address, and otherwise the host. This is what Java's InetAddress.getCanonicalHostName
-// does.
+// canonical does what Java's InetAddress.getCanonicalHostName does. It looks up the host's
+// first address and the name of the address, and returns the name if the name resolves to the
+// same address. Otherwise canonical returns host.
 func canonical(ctx context.Context, r resolver, host string) string {
 	addresses, err := r.LookupHost(ctx, host)
 	if err != nil || len(addresses) == 0 {

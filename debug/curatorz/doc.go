@@ -6,11 +6,15 @@
 //	...
 //	http.Handle("/debug/curatorz", page)
 //
-// The page shows the session and its remaining time, the locks that the client waits
-// for or holds, with the holders that it waits for, registrations, caches with their
-// lag, directories of services, the last events, the servers that were tried, and
-// watches. The oldest waits come first. The page needs no script and loads nothing. It
-// has two forms, with the same words:
+// The page shows:
+//
+//   - the session and its remaining time, the servers that were tried, and the watches
+//   - the locks that the client holds, and the waits for locks with the holders, the
+//     oldest wait first
+//   - registrations, caches with their lag, and directories of services
+//   - the last events
+//
+// The page needs no script and loads nothing. It has two forms, with the same words:
 //
 //	?format=html    the default for browsers
 //	?format=text    for terminals; the default for curl and the like

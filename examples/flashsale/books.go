@@ -85,7 +85,7 @@ var momentText = map[moment]string{
 	afterWrite:  "after it had written its sale and before it wrote the receipt",
 }
 
-// printReport prints what happened. The error is not nil if that is not what the flags ask for.
+// printReport prints what happened, and returns an error if the flags ask for another outcome.
 func (s shop) printReport(w io.Writer, b books) error {
 	sorted, rules := ", in the order in which the workers held a lock", []string{balance, fills, receipts, answers, tokens}
 	if s.unsafe {

@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gocurator/curator/debug/curatorz"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -34,7 +35,8 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	client, err := framework.Connect(ctx, os.Getenv("ZOOKEEPER"))
+	page := curatorz.New()
+	client, err := framework.Connect(ctx, os.Getenv("ZOOKEEPER"), framework.WithHooks(page))
 	if err != nil {
 		return err
 	}
@@ -44,7 +46,9 @@ func run(ctx context.Context) error {
 		return err
 	}
 	s := newService(client, "http://"+listener.Addr().String())
-	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: time.Second}
+	mux := s.routes()
+	mux.Handle("GET /debug/curatorz", page) // for operators only: the address is a loopback one
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
 	go server.Serve(listener)
 	defer server.Close()
 	log.Printf("process %d serves %s/leader", os.Getpid(), s.url)
@@ -94,7 +98,7 @@ func (s *service) lead(ctx context.Context) error {
 	}
 }
 
-func (s *service) routes() http.Handler {
+func (s *service) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", s.serveReady)
 	mux.HandleFunc("GET /leader", s.serveLeader)

@@ -13,7 +13,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -122,31 +121,32 @@ func main() {
 		log.Fatal(err)
 	}
 	defer srv.Close()
-	if err := run(ctx, srv, os.Stdout); err != nil {
+	spans, err := run(ctx, srv)
+	if err != nil {
 		log.Fatal(err)
 	}
+	printTraces(os.Stdout, spans)
 }
 
-// run has an order arrive while stock counts, and prints the traces.
-func run(ctx context.Context, srv *zktest.Server, out io.Writer) (err error) {
-	spans := tracetest.NewInMemoryExporter()
-	stock, err := startService(ctx, srv, "stock", spans)
+// run has an order arrive while stock counts, and returns the spans of both services.
+func run(ctx context.Context, srv *zktest.Server) (spans tracetest.SpanStubs, err error) {
+	exporter := tracetest.NewInMemoryExporter()
+	stock, err := startService(ctx, srv, "stock", exporter)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, stock.close(ctx)) }()
-	orders, err := startService(ctx, srv, "orders", spans)
+	orders, err := startService(ctx, srv, "orders", exporter)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, orders.close(ctx)) }()
 	if err := errors.Join(srv.Create(article, nil), srv.Create(articleLock, nil)); err != nil {
-		return err
+		return nil, err
 	}
 	counted := make(chan error, 1)
 	go func() { counted <- stock.takeStock(ctx) }()
 	work(ctx, 300*time.Millisecond)
 	err = errors.Join(orders.order(ctx), <-counted)
-	printTraces(out, spans.GetSpans())
-	return err
+	return exporter.GetSpans(), err // before close, which empties the exporter
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Scenario sets up a world: its actors and its checks. It is called at the beginning of
-// each run, in a bubble of testing/synctest, and must do the same each time. It must
-// create the state that its actors share for each run.
+// each run, in a bubble of testing/synctest, and must do the same each time. The
+// Scenario must create the state that actors share, so that no run sees another run's state.
 type Scenario func(w *World)
 
 // World is one run of a [Scenario]. Its methods are for the scenario, before it

@@ -81,7 +81,8 @@ func (h holders) with(a Acquired) holders {
 	return h
 }
 
-// without also reports whether the token has held the lock.
+// without removes the token of a lease that has ended, and reports whether the token had
+// held the lock.
 func (h holders) without(e Ended) (held bool, _ holders) {
 	list := &h.writers
 	if e.Read {

@@ -27,8 +27,8 @@ type Client interface {
 	// much under way to take the request, the client repeats the request in the
 	// background.
 	//
-	// The caller must call wait exactly once. wait returns the result of Delete, as soon
-	// as Delete would have. BeginDelete itself never blocks and calls no user code, not
+	// The caller must call wait exactly once. wait returns when Delete would have
+	// returned, with the same result. BeginDelete itself never blocks and calls no user code, not
 	// even methods of ctx, so the caller may hold a mutex.
 	BeginDelete(ctx context.Context, path string) (wait func() error)
 

@@ -1,6 +1,6 @@
-// Package pauses makes the pauses of loops that repeat their work: because of other
-// clients, such as one that deletes a node as soon as it exists, or because of errors
-// that waiting may cure.
+// Package pauses makes the pauses of loops that repeat their work: because another client
+// undoes it, for example by deleting each node that the loop creates, or because an error
+// may be temporary.
 package pauses
 
 import (

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Contend acquires a lock, or leads, again and again until ctx ends, and works
-// in the room meanwhile.
+// Contend acquires a lock or leads, over and over, until ctx ends. The holder or leader works
+// in the room.
 type Contend func(ctx context.Context, c *framework.Client, r *Room)
 
 // Room is the place where the holders of a lock work. Work that is asked to stop takes

@@ -208,8 +208,8 @@ var (
 
 	// HoldRequest returns a zktest.Action that cuts the connection, and carries out the
 	// request after the duration d, like a server of an ensemble that stalls with a request
-	// and then continues. To the client, HoldRequest looks like DropRequest, and the client
-	// may have another session by then.
+	// and then continues. The client cannot tell HoldRequest from DropRequest, and may have
+	// begun a new session before the server carries the request out.
 	//
 	// The server refuses the request if its session has ended, or has moved to another
 	// connection. The request is lost if the server has ended, has no leader, or follows

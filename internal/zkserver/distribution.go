@@ -121,9 +121,8 @@ func fromHome(home string) (*Distribution, error) {
 	return &Distribution{ClassPath: jars, Version: version, Origin: envHome + "=" + home}, nil
 }
 
-// undeclaredJars are the jars that a server needs although the manifest of
-// Debian's zookeeper.jar does not name them: a logger, and two that Netty needs
-// as soon as it has a connection.
+// undeclaredJars are the jars that a server needs and that the manifest of Debian's
+// zookeeper.jar omits: a logger, and two jars that Netty needs for its first connection.
 var undeclaredJars = []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"}
 
 // fromDebian relies on the manifest of the package's zookeeper.jar, which names almost

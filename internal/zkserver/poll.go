@@ -55,7 +55,7 @@ func poll(ctx context.Context, stop <-chan struct{}, probe func(context.Context)
 	}
 }
 
-// probeOnce also reports whether the probe took the whole timeout.
+// probeOnce runs the probe once. hung is true if the probe took the whole timeout.
 func probeOnce(
 	ctx context.Context, timeout time.Duration, probe func(context.Context) error,
 ) (hung bool, err error) {

@@ -98,9 +98,9 @@ func newNumber[N int32 | int64](c *framework.Client, path string, opts []Option,
 }
 
 // Load returns the number, as Curator's get does, with every change that was complete
-// before the call. A CompareAndSwap that is refused, and an Update whose function fails,
-// have seen these changes, too. There are two exceptions, for clients of the ensemble's
-// leader:
+// before the call. A CompareAndSwap that returns false and an Update whose function returns
+// an error have read the same changes. There are two exceptions, for clients of the
+// ensemble's leader:
 //
 //   - The leader may be some milliseconds behind what its followers have acknowledged.
 //   - The leader may be partitioned from its followers. It then serves its clients for
@@ -171,7 +171,7 @@ type batch[N int32 | int64] struct {
 	done   chan struct{}      // closed at the end
 	err    error              // set before done is closed
 
-	adds  []*add[N] // of callers that had not left when fixed was set
+	adds  []*add[N] // without the Adds whose callers left before fixed was set
 	fixed bool      // a write of adds may have been sent
 	left  int       // how many callers have left since fixed was set
 }

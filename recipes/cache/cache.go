@@ -351,10 +351,14 @@ func inOrder(list []*Node) iter.Seq[Node] {
 }
 
 // Unreadable returns the nodes that the client could not read, with the errors. The
-// cache reads them again after each reconnect, when they change, and periodically:
-// within 30 seconds after a failure of the server or a refusal of the cache's root,
-// and within ten minutes after a refusal of another node or if the answer would be too
-// long. Until then, a deleted node may stay in the result.
+// cache reads such a node again after each reconnect, when the node changes, and
+// periodically:
+//
+//   - within 30 seconds after a failure of the server or a refusal of the cache's root
+//   - within ten minutes after a refusal of another node, or after an answer that was too
+//     long
+//
+// Until then, a deleted node may stay in the result.
 func (c *Cache) Unreadable() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

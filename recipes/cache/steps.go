@@ -42,7 +42,7 @@ const (
 // mark makes a path dirty for any target.
 func (l *loop) mark(path string, n needs) { l.soil(path, dirt{needs: n, first: never, last: never}) }
 
-// soil makes a path dirty for a reason, beside the reasons that it has.
+// soil marks a path as dirty and adds a reason to the path's reasons.
 func (l *loop) soil(path string, d dirt) {
 	if was, ok := l.dirty[path]; ok {
 		d.needs |= was.needs

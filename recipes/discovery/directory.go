@@ -96,9 +96,9 @@ func ofTheRoot(codec Codec) []cache.Option {
 	return []cache.Option{cache.WithDepth(depth), cache.WithFilter(func(p string) bool { return p != "/zookeeper" })}
 }
 
-// serviceOf returns the service whose nodes are below a folder. It returns false if the
-// codec decodes a service's name from a folder that Dir would not return for that name:
-// otherwise two folders would be one service, of which NewDirectory reads one.
+// serviceOf returns the service whose nodes are below a folder. It returns false if Dir
+// returns another folder for the service: otherwise two folders would count as one service,
+// and NewDirectory would read only one of the folders.
 func serviceOf(codec Codec, dir string) (string, bool) {
 	service, ok := codec.Service(dir)
 	if !ok {

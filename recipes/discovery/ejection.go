@@ -50,7 +50,7 @@ func (p *Picker) count(m *member, err error) (i Instance, pause time.Duration) {
 		return i, 0
 	}
 	m.errors++
-	if m.errors%p.ejection.errors != 0 { // an instance that may not be ejected now is checked again after as many errors
+	if m.errors%p.ejection.errors != 0 { // if no ejection is possible now, the next check is after as many errors
 		return i, 0
 	}
 	out := p.up - len(p.list)

@@ -193,8 +193,8 @@ func (r *Registration) Instance() Instance {
 // Updates run one at a time. If ctx ends while an Update waits for its turn, Update
 // changes nothing, and its error has the last error of the node. If ctx ends later, the
 // Registration writes the data in the background. If the codec or the server refuses
-// the data, Update returns that error, and the node keeps the data it had; so it does if
-// the server refuses the data after Update has returned.
+// the data, Update returns that error, and the node keeps its old data. The node also keeps
+// its old data if the server refuses the new data after Update has returned.
 func (r *Registration) Update(ctx context.Context, i Instance) error {
 	i = copied(i)
 	return r.change(ctx, func(was Instance) Instance {

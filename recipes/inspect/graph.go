@@ -167,9 +167,9 @@ func suspicious(waits []Wait) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// stable returns the waits and holders of the second look that the first look has seen,
-// too. All of them existed together between the looks: a node with the same czxid in
-// both existed all the time, and neither a holder nor a waiter moves back in the queue.
+// stable returns the waits and holders that both reads have found. All of them existed
+// together between the reads: a node with the same czxid in both existed all the time, and
+// neither a holder nor a waiter moves back in the queue.
 func stable(first, second []Wait) (all []Wait) {
 	before := map[lockID]Wait{}
 	for _, w := range first {
@@ -195,8 +195,7 @@ type incarnation struct {
 	czxid int64
 }
 
-// inBoth returns the participants of the second look whose nodes the first look has
-// seen, too.
+// inBoth returns the participants of the second read whose nodes the first read has found.
 func inBoth(first, second []Participant) []Participant {
 	there := map[incarnation]bool{}
 	for _, p := range first {

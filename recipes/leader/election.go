@@ -142,8 +142,8 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 }
 
 // runAsLeader calls work under a leadership, and gives the node up when work has returned.
-// It returns the error of work, joined with the reason of a loss and the refusal of a
-// deletion, or the node that is kept for the next leadership.
+// The error joins the error of work, the reason of a loss, and the refusal of a deletion.
+// If the node is kept for the next leadership, runAsLeader returns the node.
 func (e *election) runAsLeader(
 	ctx context.Context, won *seat.Lease, work func(context.Context) error,
 ) (kept *framework.Created, err error) {

@@ -136,7 +136,7 @@ func (l *Latch) workUntilAsked(
 // withContextError joins the error of work and the error of ctx, unless the latter
 // contains the former. The error of work may say more, even if it wraps the error of ctx.
 //
-//nolint:forbidigo // The error is the user's, and only its text is decided on.
+//nolint:forbidigo // The error comes from the user, and only its text depends on the result.
 func withContextError(ended, work error) error {
 	if work == nil || errors.Is(ended, work) {
 		return ended

@@ -47,8 +47,8 @@ var (
 //
 // It describes the queue at the time Seen, which may be a while ago: a waiter watches
 // only the contender right ahead, and receives no changes further ahead. If an acquire
-// ends before it has seen the queue, the error has what the acquire saw before it lost
-// its place, or what other goroutines of this client have seen. For a semaphore, Holder
+// ends before it has read the queue, the error describes an earlier read: by the same
+// acquire before it lost its place, or by another goroutine of this client. For a semaphore, Holder
 // is the contender with the oldest lease, or the first contender that waits for a lease.
 type NotAcquiredError struct {
 	Op         string // the call, such as "acquire"
@@ -81,9 +81,9 @@ type NotAcquiredError struct {
 	Age  time.Duration // the time from Seen until the end of the acquire
 
 	// Err says why the context ended, or is nil. Without a connection, it includes the
-	// error of the last connection attempt. Otherwise it includes the last error that
-	// this acquire, or an earlier acquire in this process, has retried through since the
-	// last success: framework.ServerCode finds a server that throttles.
+	// error of the last connection attempt. Otherwise it includes the last error
+	// that an acquire in this process has retried through since the last success. For
+	// example, framework.ServerCode finds the code of a server that throttles.
 	Err error
 }
 

@@ -89,8 +89,8 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 // a lock that its caller knows to be free. This holds even if the server lags behind,
 // because the server catches up before the read, as by framework.Client.Sync; the sync
 // and the read take one round trip together. There is one exception: a client of the
-// ensemble's leader may see a holder that has just released the lock or, if that leader is
-// partitioned, a holder that released it some seconds ago. To avoid this, use
+// ensemble's leader may see a holder that has just released the lock. If that leader is
+// partitioned, the release may have been some seconds ago. To avoid this, use
 // framework.WithStrictContact, which makes each read cost a write, or Acquire with a short
 // deadline.
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {

@@ -100,8 +100,8 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 // *NotAcquiredError that names the limit.
 //
 // When the leases are free, one transaction takes all of them. A transaction has room for
-// some thousands. For more, the error matches framework.ErrRequestTooLarge once they are
-// all free.
+// some thousands of leases. If n is larger, the error matches framework.ErrRequestTooLarge
+// once n leases are free.
 //
 // Java queues separately for each of several leases. A Java acquire that has a part of
 // its leases and an AcquireN may wait for each other until one gives up: let only one

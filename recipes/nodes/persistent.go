@@ -67,13 +67,17 @@ import (
 // restores its data, or re-creates its node.
 //
 // ZooKeeper's delete compares the version of a node, not its owner. The client therefore
-// checks the owner first. To delete another client's node by mistake, all of this must
-// happen between the check and the delete: the client's node disappears, because a third
-// client deletes it, or because its session ends while the client replaces it in the next
-// session; another client creates a node at the same path; and the new node has the same
-// version as the old one. A client of this package that has waited for a node, or
-// replaced it, never gives its own nodes the last version that it saw there. The client
-// remembers the last eight nodes of other clients.
+// checks the owner first. The client deletes another client's node by mistake only if all
+// of this happens between the check and the delete:
+//
+//   - The client's own node disappears: a third client deletes the node, or the node's
+//     session ends while the client replaces the node in the next session.
+//   - Another client creates a node at the same path.
+//   - The new node has the same version as the old node.
+//
+// A client of this package that has waited for a node, or replaced it, never gives its own
+// nodes the last version that it saw there. The client remembers the last eight nodes of
+// other clients.
 //
 // A stalled server may apply a request of a lost session late, until the servers end that
 // session. Until then, Shutdown leaves the session's node to the servers, and does not

@@ -167,9 +167,9 @@ func (k *keeper) left(wish payload, czxid int64, version int32) {
 	k.settle(czxid)
 }
 
-// failed handles a failed request. If the server refused the request's data and there is
-// other data, the node gets the other data. The argument stat is the node whose version
-// the request compared, or nil.
+// failed handles a failed request. If the server refused the request's data, the keeper
+// writes other data, if there is any: see PersistentNode.refuse. The argument stat is the
+// node whose version the request compared, or nil.
 func (k *keeper) failed(ctx context.Context, wish payload, stat *zk.Stat, err error) error {
 	if framework.IsRefusal(err) {
 		if k.refuse(wish, err) {
@@ -214,7 +214,8 @@ func (k *keeper) wanted() payload {
 	return now
 }
 
-// wantedNow also reports whether the data of the last Set has to wait because of hungUp.
+// wantedNow returns what the node should have now. heldBack is true if the data of the last
+// Set has to wait because of hungUp.
 func (k *keeper) wantedNow() (now payload, heldBack bool) {
 	wish := k.PersistentNode.wanted()
 	if time.Now().Before(k.hungUp.until) && len(wish.data) >= k.hungUp.size {
@@ -299,9 +300,9 @@ func (k *keeper) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// versions are the versions that a late request may compare. The keeper's nodes must
-// never have one of them, however often they are re-created, because ZooKeeper's delete
-// and write compare only the version. There are two kinds:
+// versions are the versions that a late request may compare. No node of the keeper, not even
+// a re-created node, may have such a version, because ZooKeeper's delete and write compare
+// only the version. There are two kinds:
 //
 //   - The last version that was seen of another client's node. The owner may have read the
 //     node and be about to delete it.

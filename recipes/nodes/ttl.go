@@ -50,8 +50,8 @@ const (
 	longestTTL  = (1<<40 - 1) * time.Millisecond
 )
 
-// mayPause is the shortest time to live for which the longest pause between attempts at a
-// touch is at most a tenth of the time to live.
+// mayPause is ten times the longest pause between attempts at a touch. With a shorter time to
+// live, such a pause would take more than a tenth of the time to live.
 const mayPause = 5 * time.Minute
 
 // settleTTL sets the mode of a node with a time to live.

@@ -157,7 +157,7 @@ func (r *replica) live(ctx context.Context) error {
 		r.noteRead()
 		select {
 		case <-watch.Done():
-		case <-interrupted: // also closed by the end of the session, which the next look notices
+		case <-interrupted: // also closed by the end of the session, which the next read notices
 			r.events.Emit(eventReadAgain, nil)
 		case <-ctx.Done():
 			return reason.OfContext(ctx)

@@ -15,7 +15,8 @@ type heldRequest struct {
 }
 
 // holdLocked carries the request out after the duration d. The connection ends before that,
-// so the client gets no answer. A handshake is lost instead, because its client has gone.
+// so the client gets no answer. A handshake is not carried out, because no client would use
+// the session.
 func (x *exchange) holdLocked(d time.Duration) {
 	if x.conn.sess == nil {
 		return

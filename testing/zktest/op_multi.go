@@ -73,8 +73,8 @@ func (o *createOp) fixModeInMulti() bool {
 	return true
 }
 
-// fixModeInMulti38 is fixModeInMulti for a server of version 3.8.0, which reads flags that
-// do not exist, and then cannot carry the create out.
+// fixModeInMulti38 does the same for a server of version 3.8.0. That server accepts unknown
+// flags and then fails to carry the create out.
 func (o *createOp) fixModeInMulti38() bool {
 	switch {
 	case o.HasTTL():

@@ -73,7 +73,7 @@ func (x *exchange) namesLocked(n *datatree.Node) []string {
 	return names
 }
 
-// shuffle puts a listing into a random order, which a seed repeats. The order of a map does
+// shuffle puts a listing into a random order, which is the same for the same seed. The order of a map does
 // not suffice: Go iterates over a small map from a random place, but always in the same
 // sequence.
 func (x *exchange) shuffle(list []string) {

@@ -51,9 +51,9 @@ func (m *Member) updateRoleLocked() bool {
 	return false
 }
 
-// leaderGoneLocked reports whether a follower notices at once that it has no leader, or a
-// leader that it has no majority: a process that ends closes its connections. A partition
-// closes none.
+// leaderGoneLocked reports whether a follower has lost its leader, or a leader its majority,
+// in a way that the member notices at once: a process that ends closes its connections. A
+// partition closes none.
 func (m *Member) leaderGoneLocked() bool {
 	if m.leader != m {
 		return m.part == m.leader.part && (!m.leader.upLocked() || !m.followsLocked(m.leader))

@@ -135,7 +135,7 @@ func (e *Ensemble) pingIfDueLocked() {
 }
 
 // pingFollowersLocked reports the followers' contacts with clients to the leader. A
-// follower that cannot reach the leader reports later or never.
+// follower that cannot reach the leader keeps its report until it can.
 func (e *Ensemble) pingFollowersLocked() {
 	for _, m := range e.members {
 		if !m.canCommitLocked() {

@@ -84,7 +84,7 @@ const (
 	// goroutines of a client that was just closed may still be ending.
 	looksForGoroutines = 3
 
-	// goroutinesEnd is the time between two looks. In a bubble, all that can go
+	// goroutinesEnd is the time between two checks. In a bubble, all that can go
 	// on does so before it is over.
 	goroutinesEnd = 10 * time.Millisecond
 )

@@ -1,6 +1,6 @@
 // Package jute reads and writes the primitives of ZooKeeper's wire protocol: big-endian
 // numbers, and strings and buffers after their length. The length -1 stands for null.
-// Package proto has the messages that consist of them.
+// Package proto has the messages.
 package jute
 
 import "encoding/binary"

@@ -41,12 +41,12 @@ func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool
 	return p.byPath[w.path] == w && p.connection == connection
 }
 
-// refusedLocked ends a watch that the server refuses to set. After the refusal of a
-// recursive watch, the readers that asked for recursion end; the other readers continue
-// with a watch of the node alone, and so does a standard watch carried by the
-// persistent one, if the server has the watch of the node. If the server is only too
-// busy, a watch without readers ends. refusedLocked reports whether the client must ask
-// for a watch again: for the watch of the node, or for the same watch later.
+// refusedLocked ends a watch that the server refuses to set. If the watch is recursive, only
+// the readers that asked for recursion end. All others continue with a watch of the node
+// alone. A standard watch that the refused watch carried continues, too, if the server
+// already has the watch of the node. If the server is only too busy, a watch without readers
+// ends. refusedLocked reports whether the client must ask for a watch again: for the watch
+// of the node, or for the same watch later.
 func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int32) (again bool) {
 	later, err := p.session.owner.Judge(code)
 	switch {

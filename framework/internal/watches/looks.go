@@ -27,13 +27,13 @@ import (
 //
 // The requests cause no events for changes that a waiter has already seen, because each
 // watch is as of a transaction. Initially, that is the transaction of the read that has
-// set the watch; later, it is the transaction of the newest look, which is the same for
-// all watches of the look. The first look at a watch costs a separate request, unless
-// other watches are as of the same transaction.
+// set the watch; later, it is the transaction of the newest check, which is the same for
+// all watches of the check. A watch that no check has covered yet costs a separate request,
+// unless another watch is as of the same transaction.
 
-// The pauses between looks are random, so that clients which were started together do
-// not look at the same time. A look covers the watches that existed at the previous
-// look. So the client notices an unreported change after at most twice the longest
+// The pauses between checks are random, so that clients which were started together do
+// not check at the same time. A check covers the watches that existed at the previous
+// check. So the client notices an unreported change after at most twice the longest
 // pause, and does not ask about watches that are younger than the shortest pause.
 //
 // Shorter pauses would cost requests for locks that are held for a minute or two. With
@@ -60,11 +60,11 @@ func (ws *Session) LookAgain() {
 
 // look checks the watches once, and returns when the server has answered. Watches for
 // which the server does not answer, or which it refuses to set again, are left to the
-// next look. So are watches on the path of a persistent watch, which a server before
+// next check. So are watches on the path of a persistent watch, which a server before
 // 3.9 would replace by the standard watch.
 //
-// After a look, a watch is as of the newest answer from before the look, and never
-// newer: if the node had changed between that answer and the look's answer, there would
+// After a check, a watch is as of the newest answer from before the check, and never
+// newer: if the node had changed between that answer and the check's answer, there would
 // have been an event.
 func (ws *Session) look() {
 	now := ws.link.LastZxid()
@@ -73,7 +73,7 @@ func (ws *Session) look() {
 	}
 }
 
-// due returns the watches that existed at the previous look, in groups for one request
+// due returns the watches that existed at the previous check, in groups for one request
 // each.
 func (ws *Session) due() [][]*Watch {
 	ws.mu.Lock()

@@ -42,7 +42,7 @@ type Session struct {
 	shared   map[transport.Watch]*Watch   // finishLocked removes a watch that is done
 	inFlight map[transport.Watch]readings // the answers to the reads remove them
 
-	// lookingSince is a zxid before every change that the current look may report; see
+	// lookingSince is a zxid before every change that the current check may report; see
 	// looks.go.
 	lookingSince int64
 }
@@ -109,7 +109,7 @@ func (ws *Session) Fired(ev transport.Event) {
 	ws.persistent.firedLocked(ws, ev)
 }
 
-// isLookingLocked reports whether a look is under way. Events that arrive meanwhile may
+// isLookingLocked reports whether a check is under way. Events that arrive meanwhile may
 // be about changes at any time and in any order.
 func (ws *Session) isLookingLocked() bool { return ws.lookingSince != math.MaxInt64 }
 
@@ -199,8 +199,8 @@ func (r *Read) countLocked(n int) {
 func (r *Read) SetsWatch() bool { return r.carrier == nil }
 
 // Answered is called once, in order with the events. ok is true if the server now has
-// the watch, and false if it does not or the read was not sent. missing is true if the
-// node does not exist and the watch is for its creation.
+// the watch; if the read was not sent, ok is false. missing is true if the node does not exist
+// and the watch is for its creation.
 func (r *Read) Answered(ok, missing bool) {
 	ws := r.all
 	ws.mu.Lock()

@@ -30,7 +30,7 @@ type Watch struct {
 	isAnew  bool // the watch was set again, on another connection
 
 	asOf     int64 // every change after this transaction causes an event or is lost
-	seasoned bool  // the watch was set before the last look
+	seasoned bool  // the watch was set before the last check
 }
 
 // Path returns the path of the node.
@@ -62,9 +62,9 @@ func (w *Watch) leaveLocked() {
 	w.withdrawIfUnusedLocked()
 }
 
-// withdrawIfUnusedLocked removes the watch from the server if no caller waits for it
-// and no read that sets it again is in flight, because the removal would reach the
-// server after such a read. Later reads reach the server after the removal.
+// withdrawIfUnusedLocked removes the watch from the server if no caller waits for it. If a
+// read that sets the watch again is in flight, the watch stays, because the removal would
+// reach the server after that read. Later reads reach the server after the removal.
 func (w *Watch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || w.isDone || w.all.inFlight[w.key].all > 0 {
 		return

@@ -260,8 +260,8 @@ func (e *Ending) GaveUp() error {
 }
 
 // Changes yields the results of next while they are new, and again after each Tell of a
-// life, until ctx ends. After the end of the life, it yields a last element without a
-// value, with the result of Err wrapped by named. All results of next come before that.
+// life, until ctx ends. When the life ends, Changes yields the remaining results of next,
+// and then one last element: no value, and the life's Err, wrapped by named.
 func Changes[T any](
 	ctx context.Context, l *Life, next func() (v T, news bool), named func(error) error,
 ) iter.Seq2[T, error] {

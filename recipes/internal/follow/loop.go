@@ -141,9 +141,10 @@ func (r *Recovery) pause(ctx context.Context, reaction Reaction, err error) erro
 	return Pause(ctx, r.Client, *growing)
 }
 
-// waitConnected waits for a connection. While there is none, the last error is that there
-// is no connection. waitConnected returns an error if ctx is pinned to a lost session:
-// usually such a context ends with its session, but context.WithoutCancel prevents that.
+// waitConnected waits for a connection. Meanwhile, the last error is
+// framework.ErrNotConnected. waitConnected returns an error if ctx is pinned to a lost
+// session: usually such a context ends with its session, but context.WithoutCancel prevents
+// that.
 func (r *Recovery) waitConnected(ctx context.Context) error {
 	_, err := r.Client.Session(ctx)
 	if ctx.Err() == nil && reason.Is(err, framework.ErrNotConnected) {
@@ -284,7 +285,7 @@ func isReplyLost(err error) bool {
 }
 
 // Judge returns the reaction to an error, unless the follower overrides it. The error
-// must not be nil, and not be the error of the follower's own context.
+// must be neither nil nor the error of the follower's own context.
 func Judge(err error) Reaction {
 	for _, j := range judgments {
 		if j.matches(err) {

@@ -180,8 +180,8 @@ func Follows(ours, ahead Entry) bool {
 // many nodes were ever created below the parent. The cversion is twice that number, minus
 // the number of existing children (DataNode.copyStat).
 //
-// A node with the number of a newcomer, or a larger one, is not ahead: a client has made
-// its name up.
+// A node whose number is at least the newcomer's is not ahead of the newcomer: the server
+// has not given that number to any node, so a client has invented the name.
 func Newcomer(kind string, parent *zk.Stat) Entry {
 	made := uint32(parent.Cversion+parent.NumChildren) / 2
 	return Entry{Kind: kind, Seq: int32(made), Czxid: math.MaxInt64}

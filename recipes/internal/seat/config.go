@@ -66,7 +66,7 @@ type Policy struct {
 	MaxReuses   int           // how many acquires in a row can get the seat without a request
 	HandOver    time.Duration // for how long after its grant the seat is handed on although others wait
 	Idle        time.Duration // for how long a seat without holders is parked
-	MinimumHold time.Duration // for how long after its grant a lock is kept at least
+	MinimumHold time.Duration // for how long a lock stays held after its grant, at least
 }
 
 // SetData sets the nodes' data exactly.

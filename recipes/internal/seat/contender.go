@@ -245,9 +245,9 @@ func (c *contender) checkSession(err error) error {
 // withoutTwins deletes other nodes of the create that has created the contender's node,
 // and returns the names without them.
 //
-// There is at most one such node: Create looks for its node before it creates another. If
-// a lagging server has misled Create, the contender would wait for itself, and all
-// contenders behind it, too, as long as the session lives. The id in the names is new for
+// There is at most one such node, a twin: Create looks for its node before it creates
+// another, but a lagging server may hide the node. The contender, and all contenders behind
+// it, would wait for the twin as long as the session lives. The id in the names is new for
 // each create, so no other contender has it.
 func (c *contender) withoutTwins(names []string) []string {
 	ours := path.Base(c.node.Path)

@@ -117,11 +117,11 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// AwaitDeadline waits until ctx has ended if the deadline of ctx has passed, and reports
-// whether the deadline has passed. Contexts derived under a lease have their own timers
-// for the deadline, which may fire first. With AwaitDeadline, a caller that learns of the
-// deadline finds that ctx has ended. A user-defined context may live on after its
-// deadline; nothing can be done under a lease with such a context.
+// AwaitDeadline returns false at once if ctx has no deadline that has passed. Otherwise
+// AwaitDeadline waits briefly until ctx has ended, and returns true. Contexts derived under
+// a lease have their own timers for the deadline, which may fire first. With AwaitDeadline,
+// a caller that learns of the deadline finds that ctx has ended. A user-defined context may
+// live on after its deadline; nothing can be done under a lease with such a context.
 func AwaitDeadline(ctx context.Context) (passed bool) {
 	deadline, ok := ctx.Deadline()
 	if !ok || time.Now().Before(deadline) {

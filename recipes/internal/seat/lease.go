@@ -119,12 +119,12 @@ func (l *Lease) part() parting {
 }
 
 // leave ends the lease's context and removes its share. It reports whether that was the
-// last share. It does both under one lock: a leader that sees the end calls
-// [Hold.Dissolve], which must not find the share and take over the deletion, because this
-// release waits for the server's answer. For the same reason the hold ends at that
-// moment: a later interruption is no loss, and a minimum hold continues. If a leader's
-// hold was lost, or a tracer has ended the lease's context, the share remains: the
-// release only reports that the holder has stopped, see [Hold.Lead].
+// last share. It does both under one lock. Otherwise, a leader that sees the end could
+// call [Hold.Dissolve] before the share is removed, and Dissolve would take over the
+// deletion, for whose answer this release waits. The hold, too, ends at that moment: a later
+// interruption is no loss, and a minimum hold continues. If a leader's hold was lost, or a
+// tracer has ended the lease's context, the share remains: the release only reports that
+// the holder has stopped, see [Hold.Lead].
 func (l *Lease) leave() (last, stops bool) {
 	h := l.hold
 	h.seat.mu.Lock()

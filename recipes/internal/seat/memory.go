@@ -58,8 +58,8 @@ func (q *lane) keepsOutLocked(w *waiter) bool {
 	return !w.isShared() || q.line.hasWriter() || s != nil && (s.reading == nil || s.reading.isBlocked())
 }
 
-// complete adds to the refusal of a driver what other goroutines have seen. A driver that
-// has seen nothing is behind all other seats of this client.
+// complete fills in a driver's refusal with what other goroutines have read of the queue. A
+// driver that has read nothing is behind all other seats of this client.
 func (q *lane) complete(r *NotAdmitted, w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

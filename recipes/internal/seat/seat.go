@@ -276,7 +276,7 @@ func (s *Seat) lose(cause error) {
 // itself, Close waits for trustEnded.
 //
 // If the only node was deleted, there is nothing to spare. Close leaves a lost session to
-// the servers in any case. A lease that Close itself ends is not spared.
+// the servers in any case. If Close itself ends the lease, spareLocked does nothing, too.
 func (s *Seat) spareLocked(cause error) {
 	switch {
 	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1,

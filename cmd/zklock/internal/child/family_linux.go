@@ -323,9 +323,9 @@ func groupsOf(all map[int]process, members []process) map[int]bool {
 	return groups
 }
 
-// isEmpty reports whether no process of the family is left. isEmpty looks twice,
-// because a look can miss a process that starts behind it while the parent ends ahead
-// of it. An incomplete look proves nothing. A process that this program may not see
+// isEmpty reports whether no process of the family is left. isEmpty searches twice,
+// because a search can miss a process that starts behind it while the parent ends ahead
+// of it. An incomplete search proves nothing. A process that this program may not see
 // counts as a member once a keeper has adopted it.
 func (f *family) isEmpty() bool {
 	for range 2 {

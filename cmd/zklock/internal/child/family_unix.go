@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// familyPoll is the initial time between two looks at a family.
+// familyPoll is the initial time between two searches of a family.
 const familyPoll = 10 * time.Millisecond
 
-// pace computes the time between looks. The zero pace is right for the first look.
+// pace computes the time between searches. The zero pace is right for the first search.
 type pace struct{ first time.Time }
 
-// after returns how long to wait after a look. The wait is longer if a look takes long
+// after returns how long to wait after a search. The wait is longer if a search takes long
 // because there are many processes, or if this program cannot kill a process.
 func (p *pace) after(now time.Time, took time.Duration) time.Duration {
 	if p.first.IsZero() {

@@ -52,7 +52,7 @@ const (
 	saysAlone   reportKind = "alone"   // the guard has no descendants left
 )
 
-// event returns the event that a report is for a course.
+// event returns the event to which a course translates the report.
 func (r report) event() event {
 	switch {
 	case r.Kind == saysStopped:

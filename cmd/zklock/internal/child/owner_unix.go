@@ -135,7 +135,7 @@ func (o *owner) take(s step) {
 	}
 }
 
-// look looks whether any process of the family is left. If killing is true, look first
+// look searches whether any process of the family is left. If killing is true, look first
 // kills all processes.
 func (o *owner) look(killing bool) {
 	begin := time.Now()
