@@ -386,8 +386,7 @@ func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
 		return follow.ErrDone
 	}
 	k.leaving = stat.Czxid
-	switch {
-	case whose == former, k.deletion.session != k.session && !k.deletion.isPast():
+	if whose == former || k.deletion.session != k.session && !k.deletion.isPast() {
 		return k.awaitGone(ctx, stat.Czxid)
 	}
 	err = k.client.Delete(ctx, k.node, stat.Version)
