@@ -54,7 +54,7 @@ func (w *waiter) isShared() bool { return w.of.isShared() }
 func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
 	defer func() {
 		if h == nil && err == nil { // a hook or an ACL provider has panicked
-			q.leave(w)
+			q.leaveLine(w)
 		}
 	}()
 	for {
@@ -98,8 +98,8 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 	}
 }
 
-// has gives a waiter a hold, and sets the policy for the hold's end.
-func (w *waiter) has(h *Hold) {
+// take gives a waiter a hold, and sets the policy for the hold's end.
+func (w *waiter) take(h *Hold) {
 	h.policy = w.of.cfg.Policy
 	w.hold = h
 }
@@ -224,7 +224,7 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 		return
 	}
 	s.parking.stopTimerLocked()
-	w.has(h)
+	w.take(h)
 	q.giveLocked(w, sits)
 }
 
@@ -265,29 +265,17 @@ func (q *lane) removeVacatedLocked() bool {
 	return true
 }
 
-// unparkLocked gives a parked seat up.
+// unparkLocked deletes the node of a parked seat.
 func (q *lane) unparkLocked(s *Seat) {
 	q.vacateLocked(s)
-	if s.become(Leaving) {
-		s.unwatch()
-		deleteInBackground(s.client, s.nodes)
-		s.gone(nil)
-	}
+	s.deleteInBackground()
 }
 
-// vacate is vacateLocked, and then serves the next waiters.
-func (q *lane) vacate(s *Seat) {
-	q.mu.Lock()
-	q.vacateLocked(s)
-	q.decideLocked()
-	q.mu.Unlock()
-}
-
-// leave removes a waiter that gives up, and returns what is known of the queue if other
-// contenders were ahead. The waiter does not keep what it got meanwhile: a queued node
-// goes to the next waiter if that would create the same node, and a held lock is given
-// back.
-func (q *lane) leave(w *waiter) (seen NotAdmitted) {
+// leaveLine removes a waiter that gives up, and returns what is known of the queue if
+// other contenders were ahead. The waiter does not keep what it got meanwhile: a queued
+// node goes to the next waiter if that would create the same node, and a held lock is
+// released.
+func (q *lane) leaveLine(w *waiter) (seen NotAdmitted) {
 	q.mu.Lock()
 	r := w.role
 	switch r {
@@ -309,7 +297,7 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 	case drives:
 		q.stopDriving(w)
 	case sits:
-		w.hold.Retire()
+		w.hold.discard()
 	}
 	return seen
 }
@@ -317,8 +305,8 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 // sendBack ends a hold that its taker cannot trust. The taker gets the next seat.
 func (q *lane) sendBack(w *waiter) {
 	h := w.hold
-	h.leaveAll()
-	h.abandon(ErrReleased)
+	h.dropShares()
+	h.releaseInBackground(ErrReleased)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r := h.seat.reading; r != nil {
@@ -340,14 +328,14 @@ func (q *lane) returnLocked(w *waiter) {
 type outcome uint8
 
 const (
-	stays    outcome = iota // it has other holders, was handed on, or is parked
-	rests                   // no goroutine gets it until its minimum hold is over
-	goesBack                // its nodes are deleted
+	stays outcome = iota // it has other holders, was handed on, or is parked
+	rests                // no goroutine gets it until its minimum hold is over
+	ends                 // its nodes are deleted
 )
 
 // decideRelease ends a hold, and decides what happens to its seat. The first case that is
 // true counts: the seat rests for its minimum hold, has other holders, goes to the client's
-// next goroutine, or is parked. In every other case, the seat goes back to the servers.
+// next goroutine, or is parked. In every other case, the seat ends.
 func (q *lane) decideRelease(h *Hold) outcome {
 	s := h.seat
 	q.mu.Lock()
@@ -361,13 +349,13 @@ func (q *lane) decideRelease(h *Hold) outcome {
 	next := q.line.first()
 	switch {
 	case !s.mayPass():
-	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.parking.isAlone()):
+	case next != nil && !s.shared && !next.isShared() && (h.mayHandOn() || h.mayPark() && s.parking.isAlone()):
 		q.sitLocked(next, s)
 		return stays
 	case next == nil && parkedNow.Load() < maxParked && h.mayPark() && s.parking.isAlone() && s.park():
 		s.parking.parkLocked(h.policy.Idle)
 		return stays
 	}
-	s.become(Leaving)
-	return goesBack
+	s.become(Deleting)
+	return ends
 }

@@ -126,7 +126,7 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	for i, r := range results[:t.N] {
 		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
 	}
-	if err := granted(ctx); err != nil {
+	if err := stillWanted(ctx); err != nil {
 		deleteInBackground(of.Client, nodes)
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter) {
 	case alone:
 		r.listed = time.Now()
 		if watch != nil {
-			heedLocked(s, watch)
+			unparkOnLocked(s, watch)
 		}
 	case ctx.Err() == nil: // otherwise the next reader reads the queue
 		r.closed = true
