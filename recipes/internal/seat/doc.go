@@ -80,7 +80,7 @@
 //	                                                  who of this client gets the seat next; a driver's
 //	                                                  way to an admitted node; what errors say of the queue
 //	line, laneSet             drive.go                goroutines that wait, and the lanes of the process
-//	contender                 contender.go, look.go, byevent.go
+//	contender                 contender.go, wait.go, byevent.go
 //	                                                  a node in the queue; its way to the head; a grant
 //	                                                  by the deletion of the node ahead
 //	Seat                      seat.go, watched.go, release.go

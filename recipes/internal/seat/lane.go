@@ -17,7 +17,7 @@ type lane struct {
 
 	mu     sync.Mutex // protects the following fields
 	over   bool       // the lane is not in use, and later arrivals get another lane
-	called int32      // the waiters with the role sits or looks that have not run yet
+	called int32      // the waiters with the role sits or rereads that have not run yet
 	line   line       // the waiting goroutines
 	seat   *Seat      // the seat for which they wait, or nil
 	live   []*Seat    // all seats that are not lost or gone, including a downgraded reader's
@@ -30,11 +30,11 @@ type lane struct {
 type role uint8
 
 const (
-	waits  role = iota // it waits for another role
-	drives             // it gets a node for the seat admitted
-	looks              // it finds out whether readers may still join the seat
-	sits               // it has a hold
-	fails              // the driver before it was refused, for a reason that affects all
+	waits   role = iota // it waits for another role
+	drives              // it gets a node for the seat admitted
+	rereads             // it finds out whether readers may still join the seat
+	sits                // it has a hold
+	fails               // the driver before it was refused, for a reason that affects all
 )
 
 // waiter is a goroutine that wants the lock.
@@ -43,7 +43,7 @@ type waiter struct {
 	role   role
 	tries  bool          // it must not wait for other contenders
 	ready  chan struct{} // closed when the waiter has another role; nil if it need not wait. Only the waiter sets it
-	seat   *Seat         // for drives and looks
+	seat   *Seat         // for drives and rereads
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
 }
@@ -68,8 +68,8 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 			return nil, w.of.Refuse(ctx, w.failed)
 		case ctx.Err() != nil:
 			return nil, q.refuseGone(ctx, w)
-		case w.role == looks:
-			w.seat.reading.lookAgain(ctx, w)
+		case w.role == rereads:
+			w.seat.reading.reread(ctx, w)
 		case !w.hold.isTrusted() || w.hold.seat.isRequested():
 			q.sendBack(w)
 		default:
@@ -164,13 +164,13 @@ func (q *lane) serveLocked(w *waiter) bool {
 		q.sitLocked(w, s)
 	case state == Parked && s.minimum == nil: // the seat is of the other kind, or not trusted
 		q.unparkLocked(s)
-	case state != Held || s.reading == nil || !w.isShared() || s.reading.isLooking:
+	case state != Held || s.reading == nil || !w.isShared() || s.reading.isRereading:
 		return false
 	case s.reading.closed || s.isRequested():
 		q.seat = nil // its holders keep it, but no more readers join
 	default:
-		s.reading.isLooking = true
-		q.giveLocked(w, looks)
+		s.reading.isRereading = true
+		q.giveLocked(w, rereads)
 		return false
 	}
 	return true
@@ -193,7 +193,7 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 func (q *lane) giveLocked(w *waiter, r role) {
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
-	if r == sits || r == looks {
+	if r == sits || r == rereads {
 		q.called++
 	}
 	if w.ready != nil {
@@ -201,7 +201,7 @@ func (q *lane) giveLocked(w *waiter, r role) {
 	}
 }
 
-// ranLocked is called when a waiter with the role sits or looks has run.
+// ranLocked is called when a waiter with the role sits or rereads has run.
 func (q *lane) ranLocked(w *waiter) {
 	if w.seat != nil {
 		w.seat = nil
@@ -284,8 +284,8 @@ func (q *lane) leaveLine(w *waiter) (seen NotAdmitted) {
 			seen = q.standingLocked(len(q.live) + q.line.before(w))
 		}
 		q.line.remove(w)
-	case looks:
-		w.seat.reading.isLooking = false
+	case rereads:
+		w.seat.reading.isRereading = false
 		fallthrough
 	case sits:
 		q.ranLocked(w)

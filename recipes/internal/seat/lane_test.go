@@ -87,7 +87,7 @@ func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
 		q.leaveLine(all[1])
 		require.True(t, q.over)
 	})
-	t.Run("looks", func(t *testing.T) {
+	t.Run("rereads", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
 			m := readers(c)
 			lease, err := m.Acquire(t.Context(), true)
@@ -96,10 +96,10 @@ func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
 			q, first, second := lease.Hold().seat.lane, &waiter{of: m}, &waiter{of: m}
 			lanes.arrive(q.key, first)
 			lanes.arrive(q.key, second)
-			require.Equal(t, looks, first.role)
+			require.Equal(t, rereads, first.role)
 			require.Equal(t, waits, second.role, "one look for all")
 			q.leaveLine(first)
-			require.Equal(t, looks, second.role)
+			require.Equal(t, rereads, second.role)
 			q.leaveLine(second)
 			require.NoError(t, lease.Release(t.Context()))
 		})

@@ -140,7 +140,7 @@ func (l *Lock) Usable() error {
 func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 	key := laneKeyOf(l)
 	if !a.Wait && lanes.find(key, false) == nil { // an existing lane knows more than a read of the queue
-		if r := l.lookFirst(ctx, a, l.lookForTurn); r != nil {
+		if r := l.readFirst(ctx, a, l.judgeQueue); r != nil {
 			return nil, l.Refuse(ctx, r)
 		}
 	}

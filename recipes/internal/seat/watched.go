@@ -109,12 +109,12 @@ func (s *Seat) keepNodes() {
 	}
 }
 
-// look reads a node, and re-reads it after each change.
+// startWatch reads a node, and re-reads it after each change.
 func (s *Seat) startWatch(i int) {
 	framework.Extend(s.client).Go(func(ctx context.Context) { s.watchNode(ctx, i) })
 }
 
-// watch reads a node until there is a watch on it. ctx ends with the client. When the
+// watchNode reads a node until there is a watch on it. ctx ends with the client. When the
 // session ends, its watches may fire before the seat is lost. A holder that may not read
 // its node keeps its lock, and keeps trying. The same is true for a holder whose
 // credentials are refused, because the session may survive that.
