@@ -12,7 +12,7 @@ import (
 
 // Names checks the text in code font in a document of the tree:
 //
-//   - A file, such as `loop.go` or `seat/look.go`, exists. The beginning of
+//   - A file, such as `loop.go` or `seat/wait.go`, exists. The beginning of
 //     its path may be missing.
 //   - A name of a package, such as `seat.Lock.Acquire` or `seat.edges`, is
 //     declared there, outside of tests. It need not be exported.

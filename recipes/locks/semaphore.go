@@ -230,7 +230,7 @@ func (s *InterProcessSemaphore) take(
 // the attempt should pass the gate.
 func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a seat.Attempt, n int) error {
 	asked := &leasesAsked{n: n}
-	refusal := s.leases.LookFirst(ctx, s.wanted(asked), a)
+	refusal := s.leases.RefuseTry(ctx, s.wanted(asked), a)
 	if refusal == nil {
 		return nil
 	}

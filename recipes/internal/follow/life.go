@@ -103,14 +103,7 @@ func (l *Life) Close() {
 }
 
 // Over returns a context that ends when the life is over. Its cause is the result of Err.
-func (l *Life) Over() context.Context { return l.orUnborn(l.over) }
-
-func (l *Life) orUnborn(ctx context.Context) context.Context {
-	if ctx == nil {
-		return unborn
-	}
-	return ctx
-}
+func (l *Life) Over() context.Context { return cmp.Or(l.over, unborn) }
 
 // Err returns the reason of a life that is over, or nil.
 func (l *Life) Err() error { return context.Cause(l.Over()) }
@@ -127,7 +120,7 @@ func (l *Life) UnlessWanted(err error) error {
 
 // Gone returns a channel that is closed when the life is gone. The life is over before
 // that.
-func (l *Life) Gone() <-chan struct{} { return l.orUnborn(l.gone).Done() }
+func (l *Life) Gone() <-chan struct{} { return cmp.Or(l.gone, unborn).Done() }
 
 // WaitGone waits until the life is gone, or ctx ends. It returns true if the life is
 // gone.
@@ -136,7 +129,7 @@ func (l *Life) WaitGone(ctx context.Context) bool {
 	case <-l.Gone():
 	case <-ctx.Done():
 	}
-	return l.orUnborn(l.gone).Err() != nil // even if ctx has ended, too
+	return cmp.Or(l.gone, unborn).Err() != nil // even if ctx has ended, too
 }
 
 // Tell notifies waiting goroutines of a change.

@@ -138,7 +138,7 @@ func (c *contender) queue(ctx context.Context) (end error) {
 			continue
 		default:
 			c.tellAbandoned(err)
-			c.abandon(ctx, err)
+			c.leaveQueue(ctx, err)
 		}
 		if !reason.Is(err, errAgain) {
 			return err
@@ -166,9 +166,9 @@ func (c *contender) enter(ctx context.Context) (err error) {
 	return err
 }
 
-// abandon gives the contender's node up. The driver of a lane leaves a good node to the
-// next driver if it gives up for its own reasons.
-func (c *contender) abandon(ctx context.Context, err error) {
+// leaveQueue ends a wait without a grant. The driver of a lane leaves a good node to the
+// next driver if it gives up for its own reasons. In every other case the node is deleted.
+func (c *contender) leaveQueue(ctx context.Context, err error) {
 	goes := reason.Is(err, errHeld) || err != nil && ctx.Err() != nil
 	switch {
 	case c.lane != nil && goes && c.node.Session.Context().Err() == nil && c.lane.passOn(c.waiter, c):
@@ -262,9 +262,9 @@ func (c *contender) withoutTwins(names []string) []string {
 	})
 }
 
-// granted returns an error if ctx has ended. A grant after the caller has given up must
-// fail, because no caller would release it.
-func granted(ctx context.Context) error {
+// stillWanted returns an error if ctx has ended. A grant after the caller has given up
+// must fail, because no caller would release it.
+func stillWanted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}

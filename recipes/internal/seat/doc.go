@@ -16,23 +16,23 @@
 // A mutex guards the state. Every transition goes through Seat.becomeLocked, which
 // refuses transitions that are not in the table of edges:
 //
-//	from      to       because
-//	--------  -------  ------------------------------------------------------------
-//	Queueing  Held     the node was admitted, and its session is trusted
-//	Queueing  Gone     the driver gives up, and leaves the node to no other
-//	Held      Parked   a release keeps the node, by the policy of the lease
-//	Held      Leaving  a release gives the node back
-//	Held      Lost     the session ends or is suspended, another client deletes the
-//	                   node or asks for a revocable lock, a leader loses it
-//	Parked    Held     a goroutine of this client wants the lock
-//	Parked    Leaving  another contender queues or asks for the lock, or the time is over
-//	Parked    Lost     as from Held; the seat then leaves at once
-//	Lost      Leaving  the last holder has stopped
-//	Lost      Kept     a leader becomes a candidate again with the node after an
-//	                   interruption
-//	Lost      Parked   an interruption does not end a minimum hold
-//	Leaving   Gone     a server has answered, or the client deletes the node in the
-//	                   background
+//	from      to        because
+//	--------  --------  ------------------------------------------------------------
+//	Queueing  Held      the node was admitted, and its session is trusted
+//	Queueing  Gone      the driver gives up, and no other driver takes over
+//	Held      Parked    a release keeps the node, by the policy of the lease
+//	Held      Deleting  a release deletes the node
+//	Held      Lost      the session ends or is suspended, another client deletes the
+//	                    node or asks for a revocable lock, a leader loses it
+//	Parked    Held      a goroutine of this client wants the lock
+//	Parked    Deleting  another contender queues or asks for the lock, or the time is over
+//	Parked    Lost      as from Held; the node is then deleted at once
+//	Lost      Deleting  the last holder has stopped
+//	Lost      Kept      a leader becomes a candidate again with the node after an
+//	                    interruption
+//	Lost      Parked    an interruption does not end a minimum hold
+//	Deleting  Gone      a server has answered, or the client deletes the node in the
+//	                    background
 //
 // Kept and Gone are final. The next table says what else is true in each state. Its last
 // column says what the tracer and the log receive.
@@ -43,7 +43,7 @@
 //	Held      alive            exist                 waits, or shares it  the hold
 //	Parked    none             exist                 the next one has it  the release
 //	Lost      end, with cause  stay for the holders  has another seat     the loss
-//	Leaving   ended, released  the deletion is sent  has another seat
+//	Deleting  ended, released  the deletion is sent  has another seat
 //	Kept      ended            the next seat's       none
 //	Gone      ended            deleted, or soon      has another seat     the release
 //
@@ -80,7 +80,7 @@
 //	                                                  who of this client gets the seat next; a driver's
 //	                                                  way to an admitted node; what errors say of the queue
 //	line, laneSet             drive.go                goroutines that wait, and the lanes of the process
-//	contender                 contender.go, look.go, byevent.go
+//	contender                 contender.go, wait.go, byevent.go
 //	                                                  a node in the queue; its way to the head; a grant
 //	                                                  by the deletion of the node ahead
 //	Seat                      seat.go, watched.go, release.go

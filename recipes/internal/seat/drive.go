@@ -68,7 +68,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 		return nil
 	}
 	w.role, w.seat = sits, nil
-	w.has(h)
+	w.take(h)
 	holdAtLeast(h)
 	q.mu.Lock()
 	s.driver = nil
@@ -104,18 +104,14 @@ func (q *lane) driveNextLocked(s *Seat, node framework.Created) bool {
 	return true
 }
 
-// refused ends the driving of a waiter. If the next driver would get the same error, all
-// waiters get the error at once instead of one after the other.
+// refused ends the driving of a waiter. If the next driver would get the same error, the
+// waiters get the error at once instead of one after the other: all of them, or in an
+// outage only the tries.
 func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
-	switch {
-	case r.Err == nil || ctx.Err() != nil:
-	case EndsAcquire(r.Err):
+	if all := EndsAcquire(r.Err); r.Err != nil && ctx.Err() == nil && (all || w.tries) {
 		q.mu.Lock()
-		q.failLocked(r, false)
+		q.failLocked(r, !all)
 		q.mu.Unlock()
-	case w.tries:
-		q.noteOutage(r.Err)
-		q.noteOutage(nil)
 	}
 	q.stopDriving(w)
 }
@@ -217,7 +213,7 @@ type laneSet struct {
 // arrive adds a waiter to its lane, and creates the lane if necessary.
 func (s *laneSet) arrive(key laneKey, w *waiter) (q *lane, ahead int) {
 	for {
-		q = s.find(key)
+		q = s.find(key, true)
 		q.mu.Lock()
 		if !q.over {
 			ahead = q.addLocked(w)
@@ -229,11 +225,17 @@ func (s *laneSet) arrive(key laneKey, w *waiter) (q *lane, ahead int) {
 	}
 }
 
-func (s *laneSet) find(key laneKey) *lane {
+// find returns a lane. If there is none, find creates it, or returns nil.
+func (s *laneSet) find(key laneKey, creates bool) *lane {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if q := s.lookUpLocked(key); q != nil {
-		return q
+	for q := s.byKey[key.Key]; q != nil; q = q.next {
+		if q.key == key {
+			return q
+		}
+	}
+	if !creates {
+		return nil
 	}
 	if s.byKey == nil {
 		s.byKey = map[Key]*lane{}
@@ -241,22 +243,6 @@ func (s *laneSet) find(key laneKey) *lane {
 	q := &lane{in: s, key: key, next: s.byKey[key.Key]}
 	s.byKey[key.Key] = q
 	return q
-}
-
-// lookUp returns an existing lane, or nil. It creates no lane.
-func (s *laneSet) lookUp(key laneKey) *lane {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lookUpLocked(key)
-}
-
-func (s *laneSet) lookUpLocked(key laneKey) *lane {
-	for q := s.byKey[key.Key]; q != nil; q = q.next {
-		if q.key == key {
-			return q
-		}
-	}
-	return nil
 }
 
 // beside returns the other lanes of a lock, used by objects whose nodes differ.

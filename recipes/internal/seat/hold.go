@@ -46,7 +46,7 @@ func (h *Hold) Context() context.Context {
 
 func (h *Hold) contextLocked() context.Context { return cmp.Or(h.all, h.ctx) }
 
-// End ends the contexts of all leases with a cause. The caller gives the hold up next.
+// End ends the contexts of all leases with a cause. The caller releases the hold next.
 func (h *Hold) End(cause error) {
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
@@ -114,24 +114,19 @@ func (h *Hold) Join() (bool, error) {
 // error of the caller's last request, means that there is no connection.
 func (h *Hold) Leave(ctx context.Context, err error) {
 	h.seat.mu.Lock()
-	last := h.leaveLocked()
+	h.shares--
+	last := h.shares == 0
 	if last {
 		h.endLocked(ErrReleased)
 	}
 	h.seat.mu.Unlock()
 	if last {
-		h.giveUpSoon(UnlessDown(ctx, err), h.seat.connection())
+		h.releaseWhileConnected(UnlessDown(ctx, err), h.seat.connection())
 	}
 }
 
-// leaveLocked removes a share, and reports whether it was the last one.
-func (h *Hold) leaveLocked() (last bool) {
-	h.shares--
-	return h.shares == 0
-}
-
-// leaveAll removes all shares, and reports whether there were any.
-func (h *Hold) leaveAll() bool {
+// dropShares removes all shares, and reports whether there were any.
+func (h *Hold) dropShares() bool {
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
 	any := h.shares > 0
@@ -184,11 +179,11 @@ func (h *Hold) tellLoss() {
 	}
 }
 
-// Retire ends a hold that is not returned to a caller. It does not wait.
-func (h *Hold) Retire() {
-	if h.leaveAll() {
+// discard releases a hold that no caller gets. It does not wait.
+func (h *Hold) discard() {
+	if h.dropShares() {
 		h.End(ErrReleased)
-		_ = h.giveUp(Ended)
+		_ = h.release(Ended)
 	}
 }
 
@@ -215,21 +210,23 @@ func (h *Hold) Beside(of *Lock, node framework.Created, data []byte) *Hold {
 	beside := s.admit([]framework.Created{node}, nil)
 	if beside == nil {
 		s.become(Gone)
-		q.vacate(s)
+		s.vacate()
 		return nil
 	}
 	beside.downgraded = true
 	return beside
 }
 
-// abandon ends a hold that was lost. The client deletes the nodes in the background,
-// unless another hold has them. The nodes may block other contenders as long as the
-// server keeps the session, but the caller need not wait for their deletion. If only a
-// tracer has ended the lease's context, the hold's context ends with the cause.
-func (h *Hold) abandon(cause error) {
+// releaseInBackground releases a hold that was lost. The client deletes the nodes in the
+// background, unless another hold has them. The nodes may block other contenders as long
+// as the server keeps the session, but the caller need not wait for their deletion. If
+// only a tracer has ended the lease's context, the hold's context ends with the cause.
+func (h *Hold) releaseInBackground(cause error) {
 	h.End(cause)
 	h.tellLoss()
 	h.Trace().Released(cause) // no effect if the loss was reported
 	h.seat.unseat(h)
-	h.seat.retire()
+	if h.seat.deleteInBackground() {
+		h.seat.vacate()
+	}
 }

@@ -17,7 +17,7 @@ type lane struct {
 
 	mu     sync.Mutex // protects the following fields
 	over   bool       // the lane is not in use, and later arrivals get another lane
-	called int32      // the waiters with the role sits or looks that have not run yet
+	called int32      // the waiters with the role sits or rereads that have not run yet
 	line   line       // the waiting goroutines
 	seat   *Seat      // the seat for which they wait, or nil
 	live   []*Seat    // all seats that are not lost or gone, including a downgraded reader's
@@ -30,11 +30,11 @@ type lane struct {
 type role uint8
 
 const (
-	waits  role = iota // it waits for another role
-	drives             // it gets a node for the seat admitted
-	looks              // it finds out whether readers may still join the seat
-	sits               // it has a hold
-	fails              // the driver before it was refused, for a reason that affects all
+	waits   role = iota // it waits for another role
+	drives              // it gets a node for the seat admitted
+	rereads             // it finds out whether readers may still join the seat
+	sits                // it has a hold
+	fails               // the driver before it was refused, for a reason that affects all
 )
 
 // waiter is a goroutine that wants the lock.
@@ -43,7 +43,7 @@ type waiter struct {
 	role   role
 	tries  bool          // it must not wait for other contenders
 	ready  chan struct{} // closed when the waiter has another role; nil if it need not wait. Only the waiter sets it
-	seat   *Seat         // for drives and looks
+	seat   *Seat         // for drives and rereads
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
 }
@@ -54,7 +54,7 @@ func (w *waiter) isShared() bool { return w.of.isShared() }
 func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
 	defer func() {
 		if h == nil && err == nil { // a hook or an ACL provider has panicked
-			q.leave(w)
+			q.leaveLine(w)
 		}
 	}()
 	for {
@@ -68,8 +68,8 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 			return nil, w.of.Refuse(ctx, w.failed)
 		case ctx.Err() != nil:
 			return nil, q.refuseGone(ctx, w)
-		case w.role == looks:
-			w.seat.reading.lookAgain(ctx, w)
+		case w.role == rereads:
+			w.seat.reading.reread(ctx, w)
 		case !w.hold.isTrusted() || w.hold.seat.isRequested():
 			q.sendBack(w)
 		default:
@@ -98,8 +98,8 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 	}
 }
 
-// has gives a waiter a hold, and sets the policy for the hold's end.
-func (w *waiter) has(h *Hold) {
+// take gives a waiter a hold, and sets the policy for the hold's end.
+func (w *waiter) take(h *Hold) {
 	h.policy = w.of.cfg.Policy
 	w.hold = h
 }
@@ -164,13 +164,13 @@ func (q *lane) serveLocked(w *waiter) bool {
 		q.sitLocked(w, s)
 	case state == Parked && s.minimum == nil: // the seat is of the other kind, or not trusted
 		q.unparkLocked(s)
-	case state != Held || s.reading == nil || !w.isShared() || s.reading.isLooking:
+	case state != Held || s.reading == nil || !w.isShared() || s.reading.isRereading:
 		return false
 	case s.reading.closed || s.isRequested():
 		q.seat = nil // its holders keep it, but no more readers join
 	default:
-		s.reading.isLooking = true
-		q.giveLocked(w, looks)
+		s.reading.isRereading = true
+		q.giveLocked(w, rereads)
 		return false
 	}
 	return true
@@ -193,7 +193,7 @@ func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
 func (q *lane) giveLocked(w *waiter, r role) {
 	q.line.remove(w)
 	w.role, w.seat = r, q.seat
-	if r == sits || r == looks {
+	if r == sits || r == rereads {
 		q.called++
 	}
 	if w.ready != nil {
@@ -201,7 +201,7 @@ func (q *lane) giveLocked(w *waiter, r role) {
 	}
 }
 
-// ranLocked is called when a waiter with the role sits or looks has run.
+// ranLocked is called when a waiter with the role sits or rereads has run.
 func (q *lane) ranLocked(w *waiter) {
 	if w.seat != nil {
 		w.seat = nil
@@ -224,7 +224,7 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 		return
 	}
 	s.parking.stopTimerLocked()
-	w.has(h)
+	w.take(h)
 	q.giveLocked(w, sits)
 }
 
@@ -265,29 +265,17 @@ func (q *lane) removeVacatedLocked() bool {
 	return true
 }
 
-// unparkLocked gives a parked seat up.
+// unparkLocked deletes the node of a parked seat.
 func (q *lane) unparkLocked(s *Seat) {
 	q.vacateLocked(s)
-	if s.become(Leaving) {
-		s.unwatch()
-		deleteInBackground(s.client, s.nodes)
-		s.gone(nil)
-	}
+	s.deleteInBackground()
 }
 
-// vacate is vacateLocked, and then serves the next waiters.
-func (q *lane) vacate(s *Seat) {
-	q.mu.Lock()
-	q.vacateLocked(s)
-	q.decideLocked()
-	q.mu.Unlock()
-}
-
-// leave removes a waiter that gives up, and returns what is known of the queue if other
-// contenders were ahead. The waiter does not keep what it got meanwhile: a queued node
-// goes to the next waiter if that would create the same node, and a held lock is given
-// back.
-func (q *lane) leave(w *waiter) (seen NotAdmitted) {
+// leaveLine removes a waiter that gives up, and returns what is known of the queue if
+// other contenders were ahead. The waiter does not keep what it got meanwhile: a queued
+// node goes to the next waiter if that would create the same node, and a held lock is
+// released.
+func (q *lane) leaveLine(w *waiter) (seen NotAdmitted) {
 	q.mu.Lock()
 	r := w.role
 	switch r {
@@ -296,8 +284,8 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 			seen = q.standingLocked(len(q.live) + q.line.before(w))
 		}
 		q.line.remove(w)
-	case looks:
-		w.seat.reading.isLooking = false
+	case rereads:
+		w.seat.reading.isRereading = false
 		fallthrough
 	case sits:
 		q.ranLocked(w)
@@ -309,7 +297,7 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 	case drives:
 		q.stopDriving(w)
 	case sits:
-		w.hold.Retire()
+		w.hold.discard()
 	}
 	return seen
 }
@@ -317,8 +305,8 @@ func (q *lane) leave(w *waiter) (seen NotAdmitted) {
 // sendBack ends a hold that its taker cannot trust. The taker gets the next seat.
 func (q *lane) sendBack(w *waiter) {
 	h := w.hold
-	h.leaveAll()
-	h.abandon(ErrReleased)
+	h.dropShares()
+	h.releaseInBackground(ErrReleased)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r := h.seat.reading; r != nil {
@@ -340,14 +328,14 @@ func (q *lane) returnLocked(w *waiter) {
 type outcome uint8
 
 const (
-	stays    outcome = iota // it has other holders, was handed on, or is parked
-	rests                   // no goroutine gets it until its minimum hold is over
-	goesBack                // its nodes are deleted
+	stays outcome = iota // it has other holders, was handed on, or is parked
+	rests                // no goroutine gets it until its minimum hold is over
+	ends                 // its nodes are deleted
 )
 
 // decideRelease ends a hold, and decides what happens to its seat. The first case that is
 // true counts: the seat rests for its minimum hold, has other holders, goes to the client's
-// next goroutine, or is parked. In every other case, the seat goes back to the servers.
+// next goroutine, or is parked. In every other case, the seat ends.
 func (q *lane) decideRelease(h *Hold) outcome {
 	s := h.seat
 	q.mu.Lock()
@@ -361,13 +349,13 @@ func (q *lane) decideRelease(h *Hold) outcome {
 	next := q.line.first()
 	switch {
 	case !s.mayPass():
-	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.parking.isAlone()):
+	case next != nil && !s.shared && !next.isShared() && (h.mayHandOn() || h.mayPark() && s.parking.isAlone()):
 		q.sitLocked(next, s)
 		return stays
 	case next == nil && parkedNow.Load() < maxParked && h.mayPark() && s.parking.isAlone() && s.park():
 		s.parking.parkLocked(h.policy.Idle)
 		return stays
 	}
-	s.become(Leaving)
-	return goesBack
+	s.become(Deleting)
+	return ends
 }

@@ -70,10 +70,10 @@ func TestLanesOfOneLock(t *testing.T) {
 			require.Empty(t, set.beside(other))
 			require.ElementsMatch(t, all[1:], set.beside(all[0]))
 			for _, i := range order {
-				require.Same(t, all[i], set.lookUp(all[i].key))
+				require.Same(t, all[i], set.find(all[i].key, false))
 				set.remove(all[i])
 				set.remove(all[i]) // whoever finds it over removes it, too
-				require.Nil(t, set.lookUp(all[i].key))
+				require.Nil(t, set.find(all[i].key, false))
 			}
 			require.Len(t, set.byKey, 1)
 		})

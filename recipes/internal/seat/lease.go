@@ -85,7 +85,7 @@ func (l *Lease) Requested() <-chan struct{} {
 	return l.several.Requested()
 }
 
-// Release gives the share up. With the last share, it gives the hold up.
+// Release removes the lease's share. With the last share, it releases the hold.
 func (l *Lease) Release(ctx context.Context) error {
 	if l.hold == nil {
 		return l.several.release(ctx)
@@ -95,9 +95,8 @@ func (l *Lease) Release(ctx context.Context) error {
 
 // parting is the first half of a release.
 type parting struct {
-	again      bool            // the lease was released earlier
+	loss       error           // why the lease ended before the release; ErrReleased after an earlier release
 	last       bool            // the share was the last one
-	cause      error           // the cause of the end of the lease's context
 	connection context.Context // nil unless the share was the last one
 }
 
@@ -105,63 +104,55 @@ type parting struct {
 // no loss.
 func (l *Lease) part() parting {
 	if !l.released.CompareAndSwap(false, true) {
-		return parting{again: true}
+		return parting{loss: ErrReleased}
 	}
-	last, stops := l.leave()
+	p, stops := l.endShare()
 	if stops {
 		l.hold.Stopped()
 	}
-	p := parting{last: last, cause: context.Cause(l.Context())} // the first cause
-	if last {
+	if p.last {
 		p.connection = l.hold.seat.connection()
 	}
 	return p
 }
 
-// leave ends the lease's context and removes its share. It reports whether that was the
-// last share. It does both under one lock. Otherwise, a leader that sees the end could
+// endShare ends the lease's context and removes its share. It finds out whether that was
+// the last share. It does both under one lock. Otherwise, a leader that sees the end could
 // call [Hold.Dissolve] before the share is removed, and Dissolve would take over the
 // deletion, for whose answer this release waits. The hold, too, ends at that moment: a later
 // interruption is no loss, and a minimum hold continues. If a leader's hold was lost, or a
 // tracer has ended the lease's context, the share remains: the release only reports that
 // the holder has stopped, see [Hold.Lead].
-func (l *Lease) leave() (last, stops bool) {
+func (l *Lease) endShare() (p parting, stops bool) {
 	h := l.hold
 	h.seat.mu.Lock()
 	defer h.seat.mu.Unlock()
 	l.end(ErrReleased)
-	lost := !reason.Is(context.Cause(l.Context()), ErrReleased)
-	if h.stopped != nil && lost {
-		return false, true
+	if cause := context.Cause(l.Context()); !reason.Is(cause, ErrReleased) { // the first cause
+		p.loss = cause
 	}
-	last = h.leaveLocked()
-	if last && !lost {
+	if h.stopped != nil && p.loss != nil {
+		return p, true
+	}
+	h.shares--
+	p.last = h.shares == 0
+	if p.last && p.loss == nil {
 		h.endLocked(ErrReleased)
 	}
-	return last, false
+	return p, false
 }
 
 // finish does the second half of a release.
 func (l *Lease) finish(ctx context.Context, p parting) error {
-	if err := l.giveBack(ctx, p); err != nil {
+	err := p.loss
+	switch {
+	case p.last && p.loss != nil:
+		l.hold.releaseInBackground(p.loss)
+	case p.last:
+		err = l.hold.releaseWhileConnected(ctx, p.connection)
+	}
+	if err != nil {
 		return &framework.OpError{Op: "release", Path: l.Path(), Err: err}
 	}
 	return nil
-}
-
-func (l *Lease) giveBack(ctx context.Context, p parting) error {
-	h := l.hold
-	switch lost := !reason.Is(p.cause, ErrReleased); {
-	case p.again:
-		return ErrReleased
-	case lost && p.last:
-		h.abandon(p.cause)
-		return p.cause
-	case lost:
-		return p.cause
-	case p.last:
-		return h.giveUpSoon(ctx, p.connection)
-	default:
-		return nil
-	}
 }

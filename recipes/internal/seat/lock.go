@@ -125,7 +125,7 @@ func (l *Lock) Ready(ctx context.Context) error {
 	if l.cfg.Fault != nil {
 		return l.cfg.Fault
 	}
-	return granted(ctx)
+	return stillWanted(ctx)
 }
 
 // Usable returns an error if there is no client, as in the zero Lock.
@@ -138,13 +138,14 @@ func (l *Lock) Usable() error {
 
 // Win waits for the lock, or only tries. The caller creates the hold's leases.
 func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
-	if !a.Wait && lanes.lookUp(laneKeyOf(l)) == nil { // an existing lane knows more than a read of the queue
-		if r := l.lookFirst(ctx, a, l.lookForTurn); r != nil {
+	key := laneKeyOf(l)
+	if !a.Wait && lanes.find(key, false) == nil { // an existing lane knows more than a read of the queue
+		if r := l.readFirst(ctx, a, l.judgeQueue); r != nil {
 			return nil, l.Refuse(ctx, r)
 		}
 	}
 	w := &waiter{of: l, tries: !a.Wait}
-	q, ahead := lanes.arrive(laneKeyOf(l), w)
+	q, ahead := lanes.arrive(key, w)
 	return q.serve(ctx, a, w, ahead)
 }
 
@@ -169,8 +170,8 @@ func (l *Lock) ErrorOf(op string, err error) error {
 
 // Stand is Win for a candidate for leadership. The argument resume is the node of the
 // previous leadership, or has no path if the candidate has kept no node. If an
-// interruption comes right after the grant, Stand resumes the node instead of giving it
-// up. It returns the error of the driver unchanged.
+// interruption comes right after the grant, Stand resumes the node instead of deleting
+// it. It returns the error of the driver unchanged.
 func (l *Lock) Stand(ctx context.Context, a Attempt, resume framework.Created, by Candidate) (*Hold, error) {
 	for {
 		c := newContender(l, a)
@@ -192,7 +193,7 @@ func (l *Lock) Stand(ctx context.Context, a Attempt, resume framework.Created, b
 type Candidate struct {
 	OnBlocked func(NotAdmitted) // the candidate has to wait
 	OnError   func(error)
-	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
+	OnAbandon func(ctx context.Context, node framework.Created) // deletes the node when the candidate gives up
 }
 
 func (l *Lock) terms() terms { return terms{l.cfg.Client, l.boxed, l.cfg.Revocable, l.cfg.Waits} }

@@ -76,7 +76,7 @@ func (q *lane) complete(r *NotAdmitted, w *waiter) {
 // refuseGone returns the error of an acquire whose context has ended while it waited in
 // the line.
 func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
-	r := q.leave(w)
+	r := q.leaveLine(w)
 	r.Err = reason.OfContext(ctx)
 	w.of.noteOutage(ctx, &r) // even if no contender is ahead, because the driver may not have noticed the outage
 	return w.of.Refuse(ctx, &r)

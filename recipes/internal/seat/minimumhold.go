@@ -52,7 +52,7 @@ func (m *minimumHold) begin() bool {
 	if s.state == Lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
 		return false
 	}
-	if s.trusted.Err() != nil && s.watched.begun { // the next Watch replaces a read that the interruption ended
+	if s.trusted.Err() != nil { // the next Watch replaces a read that the interruption ended
 		s.watched.begun = false
 	}
 	s.trusted = session
@@ -100,9 +100,8 @@ func (m *minimumHold) run(ctx context.Context) {
 	case <-session.Done():
 	case <-ctx.Done():
 	}
-	if ctx.Err() != nil || reason.Is(context.Cause(session), framework.ErrClosed) {
-		s.vacate()
-	} else {
-		s.retire()
+	if ctx.Err() == nil && !reason.Is(context.Cause(session), framework.ErrClosed) {
+		s.deleteInBackground()
 	}
+	s.vacate()
 }

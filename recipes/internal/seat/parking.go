@@ -29,9 +29,9 @@ const maxParked = 1000
 // parkedNow is the number of parked seats.
 var parkedNow atomic.Int32
 
-// heedLocked uses a watch on the queue. When the watch fires, a parked seat is given up,
-// and readers re-read the queue before they join.
-func heedLocked(s *Seat, watch *framework.Watch) {
+// unparkOnLocked makes the event of a watch on the queue unpark the seat. Readers re-read
+// the queue before they join, once the watch has fired.
+func unparkOnLocked(s *Seat, watch *framework.Watch) {
 	if s.parking == nil {
 		s.parking = &parking{seat: s}
 	} else {
@@ -54,7 +54,7 @@ func (p *parking) parkLocked(idle time.Duration) {
 	}
 }
 
-// stopTimerLocked is called when the seat is taken or given up.
+// stopTimerLocked is called when the seat is taken or vacated.
 func (p *parking) stopTimerLocked() {
 	if p != nil && p.counts {
 		p.counts = false
@@ -71,8 +71,9 @@ func (p *parking) forgetLocked() {
 	}
 }
 
-// unpark gives a parked seat up, unless the seat stays for its minimum hold. If
-// goroutines hold the lock now, readers re-read the queue before they join.
+// unpark deletes the node of a parked seat, because another contender queues or asks for
+// the lock, or the seat was idle for too long. A seat that rests for its minimum hold
+// stays. If goroutines hold the lock now, readers re-read the queue before they join.
 func unpark(s *Seat) {
 	q := s.lane
 	q.mu.Lock()

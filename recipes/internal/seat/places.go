@@ -76,9 +76,9 @@ func (t Turn) Take(ctx context.Context, a Attempt) (*Hold, *NotAdmitted) {
 // usually enough.
 func (t *Turn) step(ctx context.Context) ([]framework.Created, error) {
 	c := t.c
-	now, err := t.look(false)
+	now, err := t.read(false)
 	if err == nil && !now.fits(t.N) && c.waits {
-		now, err = t.look(true)
+		now, err = t.read(true)
 		defer now.stop()
 	}
 	switch {
@@ -126,7 +126,7 @@ func (t *Turn) take(ctx context.Context) ([]framework.Created, error) {
 	for i, r := range results[:t.N] {
 		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
 	}
-	if err := granted(ctx); err != nil {
+	if err := stillWanted(ctx); err != nil {
 		deleteInBackground(of.Client, nodes)
 		return nil, err
 	}
@@ -160,9 +160,9 @@ func (l taken) changes() (first changes) {
 	return first
 }
 
-// look reads the places and the limit. If the parent is missing, no place is taken, and
+// read reads the places and the limit. If the parent is missing, no place is taken, and
 // no other contender can take one during this turn.
-func (t *Turn) look(watch bool) (now taken, err error) {
+func (t *Turn) read(watch bool) (now taken, err error) {
 	ctx, of := t.Open, &t.Of.cfg
 	if watch {
 		now.taken, _, now.watches[0], err = of.Client.ChildrenW(ctx, of.Path)

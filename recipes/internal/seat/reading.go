@@ -16,11 +16,11 @@ import (
 // readers get a seat behind that writer. A writer of this client waits in the line, and
 // no reader passes it there. The mutex lane.mu protects reading.
 type reading struct {
-	seat      *Seat
-	listed    time.Time          // when the last listing without a writer arrived; zero once a watch has fired
-	closed    bool               // no more readers may join
-	isLooking bool               // a reader is reading the queue
-	behind    *framework.Session // the session in which the driver has seen contenders ahead; or nil
+	seat        *Seat
+	listed      time.Time          // when the last listing without a writer arrived; zero once a watch has fired
+	closed      bool               // no more readers may join
+	isRereading bool               // a reader is reading the queue
+	behind      *framework.Session // the session in which the driver has seen contenders ahead; or nil
 }
 
 // joinsFor is for how long after a listing readers may join. A writer of another client
@@ -78,10 +78,10 @@ func (r *reading) turnAwayLocked(in *framework.Session, seen NotAdmitted) {
 	}
 }
 
-// lookAgain re-reads the queue for a reader, and finds out whether readers may still join
+// reread re-reads the queue for a reader, and finds out whether readers may still join
 // the seat. The reader then goes back to the front of the line. With a policy that parks
 // seats, the listing also sets the watch for it.
-func (r *reading) lookAgain(ctx context.Context, w *waiter) {
+func (r *reading) reread(ctx context.Context, w *waiter) {
 	s, q := r.seat, r.seat.lane
 	under := WhileConnected(ctx, s.client, s.session())
 	var watch *framework.Watch
@@ -96,12 +96,12 @@ func (r *reading) lookAgain(ctx context.Context, w *waiter) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r.isLooking = false
+	r.isRereading = false
 	switch {
 	case alone:
 		r.listed = time.Now()
 		if watch != nil {
-			heedLocked(s, watch)
+			unparkOnLocked(s, watch)
 		}
 	case ctx.Err() == nil: // otherwise the next reader reads the queue
 		r.closed = true

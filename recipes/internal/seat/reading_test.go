@@ -157,7 +157,7 @@ func TestWriterThatLeavesTheLineOpensTheDoor(t *testing.T) {
 		lanes.arrive(q.key, writer)
 		late := acquire(t, readers(c))
 		require.True(t, late.waits())
-		q.leave(writer)
+		q.leaveLine(writer)
 		require.False(t, late.waits())
 		require.Equal(t, first.won().Path(), late.won().Path())
 		first.release()

@@ -18,45 +18,70 @@ func (h *Hold) mayHandOn() bool {
 	return int(s.turns) <= h.policy.MaxReuses && time.Since(s.granted) < h.policy.HandOver
 }
 
-// giveUp ends a hold without shares, and returns why a node may still exist. The seat is
-// handed on, parked or given back. A seat can be parked only if no other contender
-// queues. To find that out may take a request, so giveUp makes that request first and
-// decides after it. The caller's ctx bounds the wait for every request: see giveUpSoon.
-func (h *Hold) giveUp(ctx context.Context) (err error) {
+// mayPark reports whether the policy allows parking the seat.
+func (h *Hold) mayPark() bool {
+	s := h.seat
+	return h.policy.Idle > 0 && int(s.turns) <= h.policy.MaxReuses && !s.contended && s.parks && !s.reading.isClosed() &&
+		s.mayPass() && s.isConnected()
+}
+
+// release ends a hold without shares, and returns why a node may still exist. The seat
+// is handed on, is parked, rests, or ends. A seat can be parked only if no other contender
+// queues. To find that out may take a request, so release makes that request first, and
+// decides after it. The caller's ctx bounds the wait for every request.
+func (h *Hold) release(ctx context.Context) (err error) {
 	s := h.seat
 	defer func() { h.Trace().Released(err) }()
 	if s.lane == nil {
-		return s.giveBack(ctx, h)
+		return s.deleteNodes(ctx, h)
 	}
 	defer func() { // even if a hook has panicked before
 		switch s.lane.decideRelease(h) {
-		case goesBack:
-			err = s.giveBack(ctx, h)
+		case ends:
+			err = s.deleteNodes(ctx, h)
 		case rests:
 			s.minimum.rest(ctx)
 		}
 	}()
 	if h.policy.Idle > 0 {
-		h.heedOthers(ctx)
+		h.watchOthers(ctx)
 	}
 	return nil
 }
 
-// giveUpSoon is giveUp for callers that must not wait without a connection. It waits for
-// the server's answers until ctx, the connection or the session ends. After that, the
-// client continues in the background. The argument is the connection at the start of the
-// release: after a break, giveUpSoon does not wait for answers on the next connection. It
-// returns only errors on which the caller can act.
-func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
-	return RefusalsIn(h.giveUp(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
+// releaseWhileConnected is release for callers that must not wait without a connection. It
+// waits for the server's answers until ctx, the connection or the session ends. After
+// that, the client continues in the background. The argument is the connection at the
+// start of the release: after a break, releaseWhileConnected does not wait for answers on
+// the next connection. It returns only errors on which the caller can act.
+func (h *Hold) releaseWhileConnected(ctx, connection context.Context) error {
+	return RefusalsIn(h.release(insider.Of(h.seat.client).WhileConnected(ctx, connection)))
 }
 
-// giveBack deletes the nodes of a seat after its last hold. As soon as the deletion is
+// watchOthers sets a watch on the queue, if the seat could be parked then. The watch also
+// fires for contenders that have already left again: they have found the lock held.
+func (h *Hold) watchOthers(ctx context.Context) {
+	s, q := h.seat, h.seat.lane
+	q.mu.Lock()
+	needed := h.mayPark() && s.parking == nil
+	q.mu.Unlock()
+	if !needed {
+		return
+	}
+	if watch := watchAlone(ctx, s); watch != nil {
+		q.mu.Lock()
+		unparkOnLocked(s, watch)
+		q.mu.Unlock()
+	}
+}
+
+// deleteNodes deletes the nodes of a seat after its last hold. As soon as the deletion is
 // sent, the next goroutine gets another seat: the server handles its requests after the
 // deletion, and both go out in one write.
-func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
+func (s *Seat) deleteNodes(ctx context.Context, h *Hold) (err error) {
 	s.unseat(h)
-	s.become(Leaving)
+	s.become(Deleting)
+	s.forget()
 	s.unwatch()
 	defer func() { s.gone(err) }()
 	wait := s.beginDelete(ctx)
@@ -136,27 +161,3 @@ func UnlessDown(ctx context.Context, err error) context.Context {
 
 // Ended is a context that has ended, for clean-up without waiting.
 var Ended, _ = context.WithTimeout(context.Background(), 0)
-
-// mayPark reports whether the policy allows parking the seat.
-func (h *Hold) mayPark() bool {
-	s := h.seat
-	return h.policy.Idle > 0 && int(s.turns) <= h.policy.MaxReuses && !s.contended && s.parks && !s.reading.isClosed() &&
-		s.mayPass() && s.isConnected()
-}
-
-// heedOthers sets a watch on the queue, if the seat could be parked then. The watch also
-// fires for contenders that have already left again: they have found the lock held.
-func (h *Hold) heedOthers(ctx context.Context) {
-	s, q := h.seat, h.seat.lane
-	q.mu.Lock()
-	needed := h.mayPark() && s.parking == nil
-	q.mu.Unlock()
-	if !needed {
-		return
-	}
-	if watch := watchAlone(ctx, s); watch != nil {
-		q.mu.Lock()
-		heedLocked(s, watch)
-		q.mu.Unlock()
-	}
-}

@@ -73,8 +73,8 @@ const (
 	// the node may exist.
 	Lost
 
-	// Leaving means that the node is being deleted.
-	Leaving
+	// Deleting means that the node is being deleted.
+	Deleting
 
 	// Kept means that the node belongs to the next seat of the same leader.
 	Kept
@@ -86,10 +86,10 @@ const (
 // edges are the states that can follow each state.
 var edges = [...][]State{
 	Queueing: {Held, Gone},
-	Held:     {Parked, Lost, Leaving},
-	Parked:   {Held, Lost, Leaving},
-	Lost:     {Parked, Leaving, Kept}, // Parked: an interruption does not end a minimum hold
-	Leaving:  {Gone},
+	Held:     {Parked, Lost, Deleting},
+	Parked:   {Held, Lost, Deleting},
+	Lost:     {Parked, Deleting, Kept}, // Parked: an interruption does not end a minimum hold
+	Deleting: {Gone},
 	Kept:     nil,
 	Gone:     nil,
 }
@@ -156,7 +156,7 @@ func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	return h
 }
 
-// sit adds a holder. It returns nil if the seat is lost or given up by now. A Parked seat
+// sit adds a holder. It returns nil if the seat is lost or Deleting by now. A Parked seat
 // becomes Held again.
 func (s *Seat) sit() *Hold {
 	s.mu.Lock()
@@ -242,7 +242,7 @@ func (s *Seat) mayPass() bool {
 // ended. It must not block.
 func (s *Seat) trustEnded(trusted context.Context) { s.lose(context.Cause(trusted)) }
 
-// lose ends the holds with a cause, unless the seat is already lost or given up. It must
+// lose ends the holds with a cause, unless the seat is already Lost or Deleting. It must
 // not block. Goroutines that wait for the seat get another one. The nodes stay until the
 // last holder has stopped: no other client should hold the lock while a holder of this
 // client still works.
@@ -266,7 +266,7 @@ func (s *Seat) lose(cause error) {
 		h.tellLoss()
 	}
 	if len(holds) == 0 {
-		s.retire()
+		s.deleteInBackground()
 	}
 }
 
@@ -290,13 +290,13 @@ func (s *Seat) spareLocked(cause error) {
 
 // keepUntilLocked makes Close of the client leave the nodes to the servers until a time.
 func (s *Seat) keepUntilLocked(until time.Time) {
+	var takeBacks []func() // after a second call, the earlier functions have no effect
 	for _, n := range s.nodes {
-		takeBack, others := insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until), s.spared
-		s.spared = func() {
+		takeBacks = append(takeBacks, insider.Of(s.client).KeepUntil(n.Session.ID(), n.Path, until))
+	}
+	s.spared = func() {
+		for _, takeBack := range takeBacks {
 			takeBack()
-			if others != nil {
-				others()
-			}
 		}
 	}
 }
@@ -312,7 +312,7 @@ func (s *Seat) holdersStoppedLocked() {
 }
 
 // NodeDeleted makes the seat Lost with the cause ErrNodeDeleted, unless its holder is
-// about to delete the nodes: see Unwatch.
+// about to delete the nodes: see unwatch.
 func (s *Seat) NodeDeleted() {
 	if s.hasNodes() {
 		s.lose(ErrNodeDeleted)
@@ -328,26 +328,22 @@ func (s *Seat) ours() NotAdmitted {
 	}
 }
 
-// retire gives a seat without holders up. It does not wait: the client deletes the nodes
-// in the background.
-func (s *Seat) retire() {
+// deleteInBackground makes the client delete the nodes in the background. It returns
+// false if the seat has a holder, or if its nodes were deleted or kept before.
+func (s *Seat) deleteInBackground() bool {
 	s.mu.Lock()
-	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
+	begins := len(s.holds) == 0 && s.becomeLocked(Deleting)
 	s.mu.Unlock()
-	if !leaves {
-		return
+	if !begins {
+		return false
 	}
+	s.forget()
 	s.unwatch()
 	if !s.spent.Load() {
 		deleteInBackground(s.client, s.nodes)
 	}
 	s.gone(nil)
-	s.vacate()
-}
-
-func (s *Seat) unwatch() {
-	s.forget()
-	s.Unwatch()
+	return true
 }
 
 // gone makes the seat Gone. The error says why a node may still exist.
@@ -361,8 +357,11 @@ func (s *Seat) gone(err error) {
 
 // vacate gives the goroutines that wait for this seat another one.
 func (s *Seat) vacate() {
-	if s.lane != nil {
-		s.lane.vacate(s)
+	if q := s.lane; q != nil {
+		q.mu.Lock()
+		q.vacateLocked(s)
+		q.decideLocked()
+		q.mu.Unlock()
 	}
 }
 

@@ -6,16 +6,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var allStates = []State{Queueing, Held, Parked, Lost, Leaving, Kept, Gone}
+var allStates = []State{Queueing, Held, Parked, Lost, Deleting, Kept, Gone}
 
 // The table of the package documentation, edge by edge.
 func TestEveryTransition(t *testing.T) {
 	allowed := map[[2]State]bool{
 		{Queueing, Held}: true, {Queueing, Gone}: true,
-		{Held, Parked}: true, {Held, Lost}: true, {Held, Leaving}: true,
-		{Parked, Held}: true, {Parked, Lost}: true, {Parked, Leaving}: true,
-		{Lost, Parked}: true, {Lost, Leaving}: true, {Lost, Kept}: true,
-		{Leaving, Gone}: true,
+		{Held, Parked}: true, {Held, Lost}: true, {Held, Deleting}: true,
+		{Parked, Held}: true, {Parked, Lost}: true, {Parked, Deleting}: true,
+		{Lost, Parked}: true, {Lost, Deleting}: true, {Lost, Kept}: true,
+		{Deleting, Gone}: true,
 	}
 	for _, from := range allStates {
 		for _, to := range allStates {

@@ -23,8 +23,8 @@ import (
 // refusal of a try that queues: other contenders were ahead after the call began, even if
 // another program has said that the lock is free.
 
-// looksLast is for how long reads may refuse tries, after a try that has queued.
-const looksLast = time.Second
+// refusalLasts is for how long reads may refuse tries, after a try that has queued.
+const refusalLasts = time.Second
 
 // refusal is what a refused try has seen, or a read after it. It is immutable.
 type refusal struct {
@@ -32,15 +32,15 @@ type refusal struct {
 	seen NotAdmitted
 }
 
-// lookAt judges a listing of a lock's path. It returns errHeld if other contenders are
+// judge reads the listing of a lock's path. It returns errHeld if other contenders are
 // ahead.
-type lookAt func(ctx context.Context, c *contender, names []string, parent *zk.Stat) error
+type judge func(ctx context.Context, c *contender, names []string, parent *zk.Stat) error
 
-// lookFirst reads the queue before a try. It returns nil if no contender is ahead, or if
-// no queued try was refused within looksLast.
-func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitted {
+// readFirst reads the queue before a try. It returns nil if no contender is ahead, or if
+// no queued try was refused within refusalLasts.
+func (l *Lock) readFirst(ctx context.Context, a Attempt, j judge) *NotAdmitted {
 	last := l.refused.Load()
-	if last == nil || time.Since(last.at) >= looksLast {
+	if last == nil || time.Since(last.at) >= refusalLasts {
 		return nil
 	}
 	c := newContender(l, a)
@@ -49,7 +49,7 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 	switch {
 	case err == nil:
 		l.warnOfOthers(names)
-		if err = look(ctx, c, names, parent); reason.Is(err, errHeld) { // the next read can reuse the holder's data
+		if err = j(ctx, c, names, parent); reason.Is(err, errHeld) { // the next read can reuse the holder's data
 			c.seen.recallHolder(last.seen)
 			c.readHolder(ctx)
 			l.refused.CompareAndSwap(last, &refusal{last.at, c.seen})
@@ -65,8 +65,8 @@ func (l *Lock) lookFirst(ctx context.Context, a Attempt, look lookAt) *NotAdmitt
 	return &c.seen
 }
 
-// lookForTurn returns errHeld if a new node would have to wait.
-func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, parent *zk.Stat) error {
+// judgeQueue returns errHeld if a new node would have to wait.
+func (l *Lock) judgeQueue(ctx context.Context, c *contender, names []string, parent *zk.Stat) error {
 	ours := order.Newcomer(l.cfg.Kind, parent)
 	queue, err := l.resolve(ctx, ours, names)
 	if err != nil {
@@ -80,10 +80,10 @@ func (l *Lock) lookForTurn(ctx context.Context, c *contender, names []string, pa
 	return errHeld
 }
 
-// LookFirst refuses a try if the last one was refused within looksLast and the wanted
+// RefuseTry refuses a try if the last one was refused within refusalLasts and the wanted
 // places are still not free. It returns nil if the try should take its turn.
-func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
-	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
+func (l *Lock) RefuseTry(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
+	return l.readFirst(ctx, a, func(ctx context.Context, c *contender, names []string, _ *zk.Stat) error {
 		limit, _, err := want.Limit(ctx, false)
 		if err != nil || want.N <= limit-len(names) {
 			return err

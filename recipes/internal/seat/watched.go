@@ -21,7 +21,7 @@ type watched struct {
 	delay *time.Timer // starts the watch; nil if the contender has set it
 	set   []heard     // one for each node
 	begun bool
-	ended bool // the nodes are given up, or no longer trusted
+	ended bool // the holder deletes or keeps the nodes
 	kept  bool // the nodes stay, and another seat watches them
 
 	asked    signal // a request for the lock has arrived
@@ -69,15 +69,15 @@ func (s *Seat) Watch() {
 	s.mu.Unlock()
 	for i := range s.nodes {
 		if begins {
-			s.look(i)
+			s.startWatch(i)
 		}
 	}
 }
 
-// Unwatch stops watching nodes that are about to be deleted, so that their deletion is
+// unwatch stops watching nodes that are about to be deleted, so that their deletion is
 // not a loss. The watches stay at the server: the deletion triggers them, which saves a
 // request.
-func (s *Seat) Unwatch() {
+func (s *Seat) unwatch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endWatchLocked()
@@ -95,7 +95,7 @@ func (s *Seat) endWatchLocked() {
 	s.watched.ended = true
 }
 
-// keepNodes is Unwatch for nodes that stay. It removes their watches.
+// keepNodes is unwatch for nodes that stay. It removes their watches.
 func (s *Seat) keepNodes() {
 	s.mu.Lock()
 	s.endWatchLocked()
@@ -109,16 +109,16 @@ func (s *Seat) keepNodes() {
 	}
 }
 
-// look reads a node, and re-reads it after each change.
-func (s *Seat) look(i int) {
-	framework.Extend(s.client).Go(func(ctx context.Context) { s.watch(ctx, i) })
+// startWatch reads a node, and re-reads it after each change.
+func (s *Seat) startWatch(i int) {
+	framework.Extend(s.client).Go(func(ctx context.Context) { s.watchNode(ctx, i) })
 }
 
-// watch reads a node until there is a watch on it. ctx ends with the client. When the
+// watchNode reads a node until there is a watch on it. ctx ends with the client. When the
 // session ends, its watches may fire before the seat is lost. A holder that may not read
 // its node keeps its lock, and keeps trying. The same is true for a holder whose
 // credentials are refused, because the session may survive that.
-func (s *Seat) watch(ctx context.Context, i int) {
+func (s *Seat) watchNode(ctx context.Context, i int) {
 	recovery := follow.Recovery{Client: s.client, Survives: func(err error) bool {
 		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 	}}
@@ -161,7 +161,7 @@ func (s *Seat) heed(i int, data []byte, watch *framework.Watch) {
 		s.watched.set[i] = heard{watch, watch.AfterFunc(func() {
 			watch.Stop()
 			if s.mayWatch() {
-				s.look(i)
+				s.startWatch(i)
 			}
 		})}
 	}
@@ -183,7 +183,7 @@ func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker)
 func (s *Seat) Request() { s.request(false) }
 
 // request handles a request for the lock. The tracer receives it before the holder does,
-// because the holder's release would be the last event. An idle seat is given up.
+// because the holder's release would be the last event. A parked seat is unparked.
 func (s *Seat) request(byOthers bool) {
 	s.mu.Lock()
 	w := &s.watched

@@ -128,7 +128,7 @@ func TestNodeThatItsHolderDeletesIsNoLoss(t *testing.T) {
 		w.hold.Seat().Watch()
 		synctest.Wait()
 		require.Equal(t, 1, look.Hits())
-		w.hold.Seat().Unwatch()
+		w.hold.Seat().unwatch()
 		require.NoError(t, w.srv.Delete("/n"))
 		time.Sleep(time.Minute)
 		require.Equal(t, Held, w.hold.Seat().State())

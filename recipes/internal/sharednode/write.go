@@ -24,8 +24,11 @@ const (
 	NotApplied
 )
 
-// Do makes a write by one request, and returns the node after the write. If the session
-// is lost before the request is sent, Do sends the request in the next session.
+// Send makes a write by one request, and returns the node after the write.
+type Send func(ctx context.Context) (*Snapshot, error)
+
+// Do makes a write, and returns the node after the write. If the session is lost before
+// the request is sent, Do sends the request in the next session.
 //
 // If the reply is lost, Do reads the node, and repeats the write if fate shows that it
 // was not applied. If the read fails or the outcome remains unknown, Do returns the error
@@ -33,9 +36,7 @@ const (
 // connection because of the write, Do does not repeat the write, because each attempt
 // interrupts all other requests of the client. If such a write was not applied, the error
 // is only the *framework.HangUpError.
-func (n Node) Do(
-	ctx context.Context, send func(ctx context.Context) (*Snapshot, error), fate func(now *Snapshot) Fate,
-) (s *Snapshot, err error) {
+func (n Node) Do(ctx context.Context, send Send, fate func(now *Snapshot) Fate) (s *Snapshot, err error) {
 	for {
 		inSession := false // it stays false if ctx is pinned to a lost session
 		err = n.Client.InSession(ctx, func(ctx context.Context) (err error) {
@@ -54,9 +55,7 @@ func (n Node) Do(
 // quorum sync that precedes the read; a plain sync would not prevent it at a leader. In
 // the next session, a server may still apply the write. So write retries the read through
 // outages, and ends with the session.
-func (n Node) write(
-	ctx context.Context, send func(ctx context.Context) (*Snapshot, error), fate func(now *Snapshot) Fate,
-) (*Snapshot, error) {
+func (n Node) write(ctx context.Context, send Send, fate func(now *Snapshot) Fate) (*Snapshot, error) {
 	unapplied := pauses.Vanished()
 	for {
 		s, err := send(ctx)

@@ -34,20 +34,18 @@ type Hold struct {
 const over = math.MinInt32 / 2
 
 // StartHold reports the beginning of a hold. The argument held is the context of the
-// first lease. StartHold returns the context for the work. The *Hold is nil if the
+// first lease, and by is the hold's acquire. StartHold returns the context for the work. The *Hold is nil if the
 // acquire was not traced, and the client has neither a log nor a hook for the end.
-func StartHold(
-	held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire,
-) (*Hold, context.Context) {
-	if acquired == nil {
+func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, by *Acquire) (*Hold, context.Context) {
+	if by == nil {
 		if !event.IsLogged(of.Client) && len(hookHoldEnded.Of(of.Client)) == 0 {
 			return nil, held
 		}
 		return &Hold{of: of, what: what, ctx: held}, held
 	}
-	h := &acquired.hold
+	h := &by.hold
 	h.of, h.what, h.ctx = of, what, held
-	for _, t := range acquired.to { // a hook may return a nil tracer, and a nil context
+	for _, t := range by.to { // a hook may return a nil tracer, and a nil context
 		if to := t.StartHold(what); to != nil {
 			h.to = append(h.to, to)
 			h.ctx = cmp.Or(to.Context(h.ctx), h.ctx)

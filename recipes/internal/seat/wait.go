@@ -28,7 +28,7 @@ func (c *contender) step(ctx context.Context) error {
 		c.trace.Queued(c.node, now.Ahead, now.Length)
 	}
 	if now.Blocker == "" {
-		return granted(ctx)
+		return stillWanted(ctx)
 	}
 	c.noteQueue(now.First, now.Ahead)
 	if !c.waits {
@@ -126,7 +126,7 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 		return err
 	}
 	c.listed, c.excluding = time.Time{}, false // the last listing still has the deleted node, and may lack newer ones
-	return granted(ctx)
+	return stillWanted(ctx)
 }
 
 // awaitChange waits for a change of the blocker. It reports the wait to the tracer when
