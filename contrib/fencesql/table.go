@@ -255,7 +255,8 @@ func (t Table) transact(ctx context.Context, db beginner, lease Lease, f func(tx
 	if err = f(tx); err == nil {
 		err = tx.Commit()
 	}
-	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // database/sql rolls back when ctx ends
+	// When ctx ends, database/sql rolls back and reports ErrTxDone instead of the error of ctx.
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { //nolint:forbidigo // an error of database/sql
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
 	return err
