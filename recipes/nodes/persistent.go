@@ -285,8 +285,8 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 // gone. In an outage, Shutdown returns an error when ctx or the connection timeout is
 // over, and the client deletes the node in the background; see "How a call ends a node"
 // in the index of the recipes. The servers delete the node of a lost session; Shutdown
-// does not delete that node, or a node with a time to live, and never another client's
-// node.
+// deletes neither that node nor a node with a time to live. Shutdown leaves the nodes of
+// other clients alone, with the one exception that the limits of PersistentNode describe.
 //
 // If the server refuses the deletion, every Shutdown returns the server's error, and the
 // node remains. If a server may still create a node that is not ephemeral, because the
