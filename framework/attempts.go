@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// attempts records the attempts to connect, by server, for people to read. The zero
-// value is ready to use.
+// attempts records the attempts to connect to each server, for Status and errors. The
+// zero value is ready to use.
 type attempts struct {
 	byServer map[string]*serverAttempts // begin forgets all after maxServers
 }

@@ -90,8 +90,8 @@ func (c *core) newest() *Session {
 	return c.session
 }
 
-// spawn runs f in a goroutine that Close ends, by ending ctx, and waits for. It
-// reports whether it did: a closed client starts nothing.
+// spawn runs f in a goroutine. Close ends ctx and waits for the goroutine. If the
+// client is closed, spawn starts nothing and returns false.
 func (c *core) spawn(f func(ctx context.Context)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

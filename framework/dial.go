@@ -64,9 +64,9 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 	return s.link.Wrap(nc, time.Now().Add(timeout), exchange), nil
 }
 
-// attemptTimeout is how long an attempt to connect may take. It leaves time for every
-// server, and for refreshing the list of servers, within two thirds of the session
-// timeout; once there is a session to lose, of the granted timeout.
+// attemptTimeout is how long an attempt to connect may take. Attempts at all servers,
+// and a refresh of the list of servers, fit into two thirds of the session timeout.
+// Once there is a session to lose, the granted timeout counts.
 //
 // Until then, waiting costs nothing, and a slow ensemble may need more time: the
 // timeout doubles with each failed round over the servers. Otherwise every attempt

@@ -148,9 +148,9 @@ func WithTLS(cfg *tls.Config) Option {
 	}
 }
 
-// WithSafetyMargin sets how early the client gives up a session: by this part of the
-// negotiated timeout before the server can end the session, counted from the last
-// answered request. The default is 0.1; the margin must be from 0 to 0.5.
+// WithSafetyMargin sets how long before the server can end a session the client gives the
+// session up, as a part of the negotiated timeout. The default is 0.1; the margin must be
+// from 0 to 0.5.
 //
 // The margin allows for clocks that run at different rates, and above all for the time
 // to stop: a holder must finish within the margin after its context has ended.
@@ -212,7 +212,7 @@ func WithMaxRequestSize(n int) Option {
 // whichever servers are partitioned or die, as long as:
 //
 //   - The leader's tick is no longer than half the session timeout. Servers grant no
-//     shorter timeout, unless configured to.
+//     shorter timeout, unless their configuration says otherwise.
 //   - The client's server is a voter, or an observer of the leader itself. An observer
 //     that follows a follower (observerMasterPort) reports its clients to that
 //     follower, and the leader learns of them later than assumed here.

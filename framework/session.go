@@ -146,9 +146,9 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	return s.uninterrupted
 }
 
-// AfterTrust calls f when trusted, a context that Trusted has returned, and all contexts derived
-// from it have ended. AfterTrust is for work that can wait: when a session is lost, thousands of
-// holders may have to stop first.
+// AfterTrust calls f after the context trusted, which Trusted has returned, and all contexts
+// derived from it have ended. AfterTrust is for work that can wait: when a session is lost,
+// thousands of holders may have to stop first.
 //
 // f must not block. The client calls f in a goroutine that Client.Close waits for, or AfterTrust
 // calls f itself if trusted has already ended. stop prevents the call, and reports whether it

@@ -74,8 +74,8 @@ type WatchStatus struct {
 	Set        bool   // the server has confirmed it
 }
 
-// Status returns what the client knows of itself. It sends nothing, and
-// takes longer the more watches there are.
+// Status returns what the client knows of itself. Status sends nothing. Its duration
+// grows with the number of watches.
 func (e Extension) Status() Status {
 	c := e.core
 	s, status := c.statusOfClient()

@@ -22,9 +22,9 @@ import (
 // path of the *OpError is the first operation's path.
 //
 // All operations together must fit into one request; see ErrRequestTooLarge. Before the
-// transaction and not in it, the client creates missing nodes of the view's own chroot
-// and namespace, if an operation creates a node right below them, and missing parents
-// of a CreateOp WithParents. These nodes stay if the transaction fails.
+// transaction, the client creates missing parents of a CreateOp WithParents, and
+// missing nodes of the view's own chroot and namespace, if an operation creates a node
+// right below them. These nodes stay if the transaction fails.
 //
 // If the reply is lost, the operations decide what follows, in the same session or
 // in a new one:

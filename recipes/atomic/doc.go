@@ -1,6 +1,5 @@
-// Package atomic has numbers and values in ZooKeeper that many processes read
-// and change, as Curator's DistributedAtomicLong and its kin, and sequences of
-// unique numbers.
+// Package atomic has numbers and values in ZooKeeper that many processes read and
+// change, like Curator's DistributedAtomicLong, and sequences of unique numbers.
 //
 //	visits := atomic.NewLong(client, "/visits", atomic.WithReceipts("/receipts"))
 //	now, err := visits.Add(ctx, 1)

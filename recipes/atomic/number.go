@@ -110,8 +110,8 @@ func newNumber[N int32 | int64](c *framework.Client, path string, opts []Option,
 //     new number fails. They write nothing in that time.
 //
 // After [framework.Client.SyncQuorum], which costs as much as a write, neither exception
-// applies to a Load. [framework.WithStrictContact] ends the session of a client that is
-// cut off within its timeout, and with it the second exception, but not the first.
+// applies to a Load. With [framework.WithStrictContact], a client that is cut off loses
+// its session within the timeout, which bounds the second exception, but not the first.
 func (n *Number[N]) Load(ctx context.Context) (N, error) { return n.value.Load(ctx) }
 
 // Store sets the number unconditionally, as Curator's trySet and forceSet do.

@@ -27,10 +27,12 @@ type config struct {
 // receipt in each session, so keep one object for each path. The receipt disappears with
 // the session. Missing nodes of path are created as containers.
 //
-// A lost reply still leads to framework.ErrOutcomeUnknown if the session ends before the
-// client could read the receipt and the node alone does not show the outcome, if another
-// client has deleted or written the receipt, or if ctx or the client ends before the
-// outcome is known.
+// A lost reply still leads to framework.ErrOutcomeUnknown in three cases:
+//
+//   - The session ends before the client could read the receipt, and the node alone does
+//     not show the outcome.
+//   - Another client has deleted or written the receipt.
+//   - ctx or the client ends before the outcome is known.
 func WithReceipts(path string) Option {
 	return func(c *config) {
 		c.receipts = path

@@ -72,8 +72,8 @@ func (s *Sequence) NextDense(ctx context.Context) (int32, error) {
 	return stat.Version, nil
 }
 
-// checkDense checks the node to which a dense number belongs. A node that is older than the
-// newest node seen was deleted: its reply was only checked late.
+// checkDense checks the node to which a dense number belongs. Replies may be checked out of
+// order, so the node may be older than the newest node seen. Such a node was deleted since.
 func (s *Sequence) checkDense(stat *zk.Stat) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 //
 //   - A client writes in runs. In a run, the client remembers its last write, so each
 //     write is one request. A run ends where the version is a multiple of runLength.
-//   - After its run, a client rests for the time of nearly as many writes as other
-//     clients made while it waited for that run. So few clients contend for the next
-//     run, and these have waited longest. A random part of the rest keeps clients from
-//     resting at the same time, again and again.
+//   - While a client waits for its run, other clients make a number of writes. After
+//     the run, the client rests for the time of nearly as many writes. So few clients
+//     contend for the next run, and these have waited longest. A random part of the
+//     rest keeps clients from resting at the same time, again and again.
 //   - A client that was beaten several times derives from the version how many writes
 //     are left of another client's run. A write takes about one round trip. The client
 //     tries again when that run ends.

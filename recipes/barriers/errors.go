@@ -17,9 +17,10 @@ var (
 	// ErrRaised means that a barrier is up; see RaisedError.
 	ErrRaised = errors.New("barrier is raised")
 
-	// ErrNotEntered means that Enter has given up. The text of the error has the number
-	// of members that open the barrier, and the number in the client's last list, this
-	// member included. The second number is 0 if the client could not list the members.
+	// ErrNotEntered means that Enter has given up. The text of the error says how many
+	// members open the barrier, and how many members the client's last list had,
+	// including this member. The second number is 0 if the client could not list the
+	// members.
 	ErrNotEntered = errors.New("too few members have entered")
 
 	// ErrNotLeft means that Leave has given up waiting for other members. The caller

@@ -220,8 +220,8 @@ func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 
 // Err returns nil until the cache has ended. Then the error matches ErrClosed,
 // framework.ErrClosed, ErrWrongEvents, or framework.ErrUnimplemented if the server is
-// older than ZooKeeper 3.6; or it says that the path is too long for a request. Outages,
-// lost sessions, failures of servers and refusals do not end a cache.
+// older than ZooKeeper 3.6. For a path that is too long for a request, the error says
+// so. Outages, lost sessions, failures of servers and refusals do not end a cache.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. It returns the

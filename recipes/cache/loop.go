@@ -21,8 +21,9 @@ import (
 //
 // An event makes its path dirty. When no event is unread, the events of all
 // transactions up to the newest answer have arrived. That transaction becomes the
-// target of a batch: the loop reads the paths that are dirty by then, and leaves later
-// ones to the next batch. When the batch is read, the cache takes a step:
+// target of a batch: the loop reads the paths that are dirty at that time. Paths that
+// become dirty later belong to the next batch. When the batch is read, the cache takes
+// a step:
 //
 //   - If no event is unread, and no path is dirty because of a change before the
 //     newest answer, then the tree of the loop equals the server's tree as of that

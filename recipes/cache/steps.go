@@ -267,7 +267,7 @@ func (l *loop) settle(path string, d dirt) {
 }
 
 // isAsOf reports whether the loop's tree equals the server's tree as of the newest
-// answer: no path is dirty, or only by later changes. An answer and the events after it
+// answer: no path is dirty, except by later changes. An answer and the events after it
 // often arrive together, above all on a single processor.
 func (l *loop) isAsOf(newest int64) bool {
 	for _, d := range l.dirty {

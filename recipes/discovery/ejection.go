@@ -20,9 +20,9 @@ var defaultEjection = ejection{5, 10 * time.Second, 5 * time.Minute}
 // for how long. The defaults are 5 errors, a pause of 10 s and a longest pause of 5 min.
 //
 // A success resets the count of errors. Each further ejection of the instance doubles
-// the pause, up to longest; an instance that was picked for as long as its last pause
-// begins with the first pause again. At most half of the instances are ejected at the
-// same time: if most instances fail, the cause is probably elsewhere.
+// the pause, up to longest. If an instance is then not ejected for as long as its last
+// pause, its next ejection has the first pause again. At most half of the instances are
+// ejected at the same time: if most instances fail, the cause is probably elsewhere.
 func WithEjection(errors int, pause, longest time.Duration) PickerOption {
 	return func(p *Picker) { p.ejection = ejection{errors, pause, longest} }
 }

@@ -27,8 +27,8 @@ type Registrar struct {
 
 	mu sync.Mutex // protects the following field, and fields of its values
 
-	// Deregister removes an instance when its node is deleted, or, if the context of
-	// Deregister ends before that, the next Register of a new instance does.
+	// Deregister removes an instance when its node is deleted. If the context of
+	// Deregister ends before that, the next Register of a new instance removes it.
 	kept map[place]*kept
 }
 

@@ -180,8 +180,8 @@ type sighting struct {
 	bad    *Bad   // nil unless the node is malformed
 }
 
-// see decodes a node. The result has neither an entry nor a Bad if the node is not meant
-// to be an instance, or is malformed but has children.
+// see decodes a node. If the node is not meant to be an instance, or is malformed but
+// has children, the result has neither an entry nor a Bad.
 func see(codec Codec, at place, node cache.Node) (s sighting) {
 	s.at = at
 	i, err := codec.Decode(at.service, at.id, node.Data)

@@ -1,6 +1,6 @@
 // Package fence protects a resource from a process that has lost its lock without
-// noticing. Such a process was paused, by the garbage collector, a debugger or a
-// hypervisor, and its next request arrives after requests of the next holder. No lock
+// noticing. The garbage collector, a debugger or a hypervisor has paused such a
+// process, and its next request arrives after requests of the next holder. No lock
 // service can prevent that. The resource can, because the fencing tokens of leases grow
 // from holder to holder.
 //

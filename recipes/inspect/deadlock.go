@@ -146,8 +146,9 @@ func (k *knot) reduce(locks []*lock) {
 }
 
 // reduce removes the waits for a lock that can end, and returns their processes. A wait
-// cannot end if one of the holders is stuck elsewhere; if any holder is enough, only if
-// all holders are stuck elsewhere. Holders of the same process do not count.
+// for all holders cannot end if one of them is stuck elsewhere. A wait for any holder
+// cannot end if all of them are stuck elsewhere. Holders of the same process do not
+// count.
 func (l *lock) reduce(waits map[string][]*lock) (ended []string) {
 	stuck := 0
 	for _, who := range l.held {

@@ -169,8 +169,8 @@ func participantOf(path string, data []byte, stat *zk.Stat) Participant {
 	}
 }
 
-// process returns a text that is the same for all nodes of a process, or an
-// empty one if the node does not name its process.
+// process returns a text that is the same for all nodes of a process. If the node does
+// not name its process, the text is empty.
 func (p Participant) process() string {
 	if p.Host == "" || p.PID == 0 {
 		return ""

@@ -1,11 +1,10 @@
-// Package proto has the messages of ZooKeeper's wire protocol that this library
-// writes and reads itself: headers, requests with their answers, and the codes
-// of operations and errors. Package jute has the primitives that they consist
-// of.
+// Package proto has the messages of ZooKeeper's wire protocol that this library writes
+// and reads itself: headers, requests with their answers, and the codes of operations
+// and errors. Package jute has the primitives.
 //
-// The package is pure: it uses no client, no connection and no clock. Of go-zookeeper,
-// which encodes only the handshake, the pings and the end of a session, it has the types
-// that users of the client get.
+// The package is pure: it uses no client, no connection and no clock. The types that
+// users of the client get are go-zookeeper's, which itself encodes only the handshake,
+// the pings and the end of a session.
 //
 // # Decoding
 //

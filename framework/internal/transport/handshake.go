@@ -104,8 +104,8 @@ func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 // handleConnectResponse handles the ConnectResponse. A server that has lost a session
 // should say so, but some servers grant another session instead (ClickHouse Keeper
 // did), and the library would continue as if nothing had been lost. The client must
-// treat that as the end of the session, so handleConnectResponse rewrites the response
-// to the one of a correct server.
+// treat that as the end of the session, so handleConnectResponse replaces the response
+// by the response of a correct server.
 func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 	r, err := parseConnectResponse(frame[proto.LengthSize:])
 	if err != nil {

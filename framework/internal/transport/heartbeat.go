@@ -16,8 +16,8 @@ type heartbeat struct {
 // confirmContact moves the time of the last contact forward when the leader has
 // to confirm it (Config.LeaderConfirmed), as long as the connection lives.
 //
-// An answer alone proves nothing about the session. The session's time runs out at the
-// ensemble's leader, or at the next leader, and neither need have heard of this client:
+// An answer alone proves nothing about the session. The ensemble's leader, or the next
+// leader, ends the session when its time is over, and may know nothing of the answer:
 //
 //   - A follower answers pings and reads by itself, and continues for a while when it
 //     is partitioned. The leader learns of a follower's clients only from the
@@ -46,8 +46,8 @@ type heartbeat struct {
 //
 // If the client is connected to the leader itself, A is enough, and the rest does no
 // harm. The client does not know the tick, but half a tick is at most a quarter of the
-// session timeout T, because servers grant no timeout below two ticks, unless
-// configured to. Each C is the A of a later beat.
+// session timeout T, because a server grants no timeout below two ticks, unless its
+// configuration says otherwise. Each C is the A of a later beat.
 //
 // If every request is answered within r, B follows the answer to A by at most T/4 +
 // T/8, and the answers to B and C arrive 2r later: the confirmed contact is no older

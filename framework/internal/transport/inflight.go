@@ -7,9 +7,9 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// inflight records the requests of one connection without a reply, and when each was
-// sent, that is, handed to the connection, which is no later than its arrival at the
-// server.
+// inflight records the requests of one connection that have no reply yet, and when each
+// was sent. A request counts as sent when the connection gets it, so it arrives at the
+// server no earlier.
 //
 // The server counts a session's timeout from the arrival of a request. A
 // request that was answered has arrived, and it arrived after it was sent, so

@@ -9,10 +9,10 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// ServeShutdown is a server for the end of one of the library's sessions, which no real
-// server knows: the library gets a session on the other end of nc, and can close the
-// session at once. Without any connection, the library's Close usually waits for a second.
-// ServeShutdown returns when the library closes the connection.
+// ServeShutdown plays the server when the library shuts down: the library gets a session
+// on the other end of nc, which no real server knows, and can close the session at once.
+// Without any connection, the library's Close usually waits for a second. ServeShutdown
+// returns when the library closes the connection.
 func ServeShutdown(nc net.Conn) {
 	defer nc.Close()
 	c := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: 10 * time.Second, longest: maxHandshakeFrame}

@@ -25,11 +25,11 @@ import (
 // watch was set, even to clients that may not read the nodes, and sets the other watches
 // again. One request covers many watches.
 //
-// The requests cause no events for changes that a waiter has already seen, because each
-// watch is as of a transaction. Initially, that is the transaction of the read that has
-// set the watch; later, it is the transaction of the newest check, which is the same for
-// all watches of the check. A watch that no check has covered yet costs a separate request,
-// unless another watch is as of the same transaction.
+// Each request names a transaction, and causes events only for later changes. For a new
+// watch, it is the transaction of the read that has set the watch. Later, it is the
+// transaction of the newest check, which all watches of the check share. So no waiter gets
+// an event for a change that it has already seen. A watch that no check has covered yet
+// costs a separate request, unless another watch has the same transaction.
 
 // The pauses between checks are random, so that clients which were started together do
 // not check at the same time. A check covers the watches that existed at the previous
