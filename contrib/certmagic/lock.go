@@ -27,9 +27,9 @@ type hold struct {
 // even if the lock is lost. If ctx ends or the client is closed, Lock returns an error.
 //
 // From Lock to Unlock, the lock guards keys. A Store or a Delete of such a key by this
-// Storage checks in the same transaction that the lock's own node exists, and otherwise
-// returns ErrLockLost. So such a write cannot follow a write of the next holder. A lock
-// guards:
+// Storage is a transaction, which also checks that the lock's node exists. If the node
+// is gone, the call returns ErrLockLost. So such a write cannot follow a write of the
+// next holder. A lock guards:
 //
 //   - the key with the lock's name, and all keys below that key;
 //   - for certmagic's lock of a certificate or an ACME account, its keys: after the

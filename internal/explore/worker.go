@@ -18,7 +18,7 @@ import (
 // workerOf is the variable that makes a process a worker: the name of the test.
 const workerOf = "EXPLORE_WORKER_OF"
 
-// defaultLongestRun is how long a run may take, in real time. A longer run is an
+// defaultLongestRun is how long a run may take, in real time. A longer run counts as an
 // endless loop.
 const defaultLongestRun = 30 * time.Second
 

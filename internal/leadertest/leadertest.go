@@ -113,8 +113,8 @@ func (l *LostReply) Nodes(parent string) []string {
 	return l.Front.Children(parent)
 }
 
-// Creates returns how many nodes the servers were asked to create. A misled client asks
-// for a second node, and may have removed it by the time of the check.
+// Creates returns how many nodes the servers were asked to create. A client that misses
+// its own node asks for a second one, which may be gone by the time of a check.
 func (l *LostReply) Creates() (n int) {
 	for _, r := range zkinside.Of(l.Ens).AllRequests().([]zktest.Request) {
 		if r.Op == zktest.OpCreate {

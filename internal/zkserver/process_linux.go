@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent makes the kernel kill the command when the thread that starts
-// it ends. Because of process.run, that is when this program ends.
+// dieWithParent makes the kernel kill the command when the thread that starts it ends.
+// process.run locks that thread, so the thread ends with this program.
 //
 // The portable way is to close the command's stdin, but ZooKeeper does not read
 // its stdin. A helper process in between would receive the signals that are

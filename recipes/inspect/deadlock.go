@@ -128,8 +128,8 @@ func elsewhere(locks []*lock, l *lock) *lock {
 	return nil
 }
 
-// reduce removes the waits for these locks that can end, and then all waits that can
-// end as a result.
+// reduce removes those waits for these locks that can end. A process whose wait ends
+// may release locks, so reduce continues with the waits for those.
 func (k *knot) reduce(locks []*lock) {
 	for len(locks) > 0 {
 		freed := map[*lock]bool{}

@@ -155,8 +155,8 @@ func (op *connectOp) connectWithoutMajorityLocked(x *exchange) []byte {
 	return op.strayLocked(x, sess)
 }
 
-// strayLocked is takeUpLocked at a deposed leader. The next leader does not learn of the
-// connection.
+// strayLocked takes up a session at a deposed leader. The next leader does not learn of
+// the connection.
 func (op *connectOp) strayLocked(x *exchange, sess *session) []byte {
 	if sess.stray != nil {
 		sess.stray.closeByServerLocked()

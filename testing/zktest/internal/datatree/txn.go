@@ -15,8 +15,8 @@ type Txn struct {
 	TTLNodes bool      // nodes with a TTL are enabled
 
 	// Overflow has the next sequence numbers of parents whose sequences have overflowed.
-	// It is nil if there are none. The server passes it from one transaction of a batch
-	// to the next.
+	// It is nil if there are none. Each transaction of a batch starts with the map of
+	// the previous one.
 	Overflow map[*Node]int32
 
 	Changes []NodeChange // for the watches, after the whole transaction has succeeded
