@@ -38,9 +38,9 @@
 //
 // A node at the same path that another session owns is a conflict. [WithConflictPolicy]
 // chooses what to do: wait until the other node is gone, fail, or replace it. Shutdown
-// deletes a node only if this client created it. Nodes with [WithProtection] and
-// sequential nodes have unique names, so they have no conflicts. Two persistent nodes of
-// one client cannot have the same path.
+// leaves the other node alone. Nodes with [WithProtection] and sequential nodes have
+// unique names, so they have no conflicts. Two persistent nodes of one client cannot
+// have the same path.
 //
 // # Limits
 //

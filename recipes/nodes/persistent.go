@@ -75,9 +75,9 @@ import (
 //   - Another client creates a node at the same path.
 //   - The new node has the same version as the old node.
 //
-// A client of this package that has waited for a node, or replaced it, never gives its own
-// nodes the last version that it saw there. The client remembers the last eight nodes of
-// other clients.
+// After a client of this package has waited for another client's node, or has replaced it,
+// none of the client's own nodes gets the version that was last seen of the other node.
+// The client remembers the last eight nodes of other clients.
 //
 // A stalled server may apply a request of a lost session late, until the servers end that
 // session. Until then, Shutdown leaves the session's node to the servers, and does not

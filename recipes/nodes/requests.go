@@ -200,8 +200,8 @@ func (k *keeper) failed(ctx context.Context, wish payload, stat *zk.Stat, err er
 	return nil
 }
 
-// hungUp is data on which servers have hung up. Until a time, a node that has other data
-// keeps it, and gets neither this data nor data that is as long.
+// hungUp is data on which servers have hung up. Until a time, a node with other data
+// keeps its data, and gets neither this data nor any other data of at least this length.
 type hungUp struct {
 	err   error
 	size  int
