@@ -34,7 +34,7 @@ Without -s, -x and -c, the lock is a mutex.
   zklock run --hold /maintenance
 
 Environment of the command: ZKLOCK_PATH, ZKLOCK_NODE, ZKLOCK_TOKEN,
-ZKLOCK_SESSION, ZKLOCK_ID, and ZKLOCK_FD, a file that ends at the loss.
+ZKLOCK_SESSION, ZKLOCK_ID, and ZKLOCK_FD, a file that reaches EOF at the loss.
 `,
 	Define: defineRun,
 }

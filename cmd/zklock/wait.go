@@ -25,7 +25,7 @@ var waitCommand = &command{
 The command does not take the lock, which may be held again when the command
 returns. It works with locks of every kind and with leader elections, including
 Java Curator's and Python kazoo's. A lock that does not exist is free. A lock
-whose holders change faster than they can be read is not.
+whose holders change faster than they can be read is not free.
 
   zklock wait -w 60 /jobs/backup && shutdown now
 `,
