@@ -21,9 +21,9 @@ var graphCommand = &command{
 	Usage:   "[flags] [ROOT...]",
 	MaxArgs: -1,
 	Long: `
-Deadlocks come first. A deadlock has lasted for a second without a change, and
-is shown with its processes and their locks. A note says what the nodes leave
-open. The exit status is 2 if there is a deadlock, and 0 if there is none.
+Deadlocks come first, with their processes and locks. graph shows a deadlock if
+nothing has changed for a second. A note says why a cycle may be no deadlock.
+The exit status is 2 if there is a deadlock, and 0 if there is none.
 
   zklock graph -r /
 `,

@@ -51,7 +51,7 @@ type runFlags struct {
 func defineRun(fs *flag.FlagSet) action {
 	f := &runFlags{wait: defineWaiting(fs), stop: defineStopping(fs)}
 	f.kind.define(fs)
-	f.atLeast = cli.Seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
+	f.atLeast = cli.Seconds(fs, "at-least", 0, "keep the lock at least for this `time`")
 	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe, or the end of the parent")
 	return f.run
 }
