@@ -281,7 +281,8 @@ func (r *Registration) Node() *nodes.PersistentNode { return r.node }
 // Shutdown deletes the node, and returns nil when a server has confirmed the deletion.
 // In an outage, Shutdown returns an error when ctx or the connection timeout is over,
 // and the client deletes the node in the background; see "How a call ends a node" in
-// the index of the recipes. The instance does not come back. Shutdown never deletes a
+// the index of the recipes. The instance does not come back, unless the error matches
+// framework.ErrOutcomeUnknown; see nodes.PersistentNode.Shutdown. Shutdown never deletes a
 // node of another client.
 //
 // To let clients finish their requests, call Drain first, and wait as long as requests
