@@ -47,9 +47,9 @@ import (
 //   - A member is not notified of the loss of another member.
 //   - A member that loses its session while the barrier opens misses the opening and waits
 //     for the next one. The same happens to a member that stays disconnected until the
-//     session that opened the barrier has ended, or until a Java member leaves, which
-//     closes the barrier for all. Members inside then wait in Leave until the late member
-//     enters or gives up.
+//     session that opened the barrier has ended, until a Java member leaves, which closes
+//     the barrier for all, or until a server applies a late Leave of the round before.
+//     Members inside then wait in Leave until the late member enters or gives up.
 //   - Two members that arrive while the last member leaves may each count the other as
 //     inside. If only one of the two enters before the last member closes the barrier, the
 //     one inside waits for the other in Leave.

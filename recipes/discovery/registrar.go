@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
@@ -27,8 +28,8 @@ type Registrar struct {
 
 	mu sync.Mutex // protects the following field, and fields of its values
 
-	// Deregister removes an instance when its node is deleted. If the context of
-	// Deregister ends before that, the next Register of a new instance removes it.
+	// Deregister removes an instance when its node is deleted. If the context of Deregister
+	// ends before that, the first Register of a new instance after the deletion removes it.
 	kept map[place]*kept
 }
 
@@ -84,8 +85,11 @@ func (r *Registrar) Register(ctx context.Context, i Instance) (err error) {
 }
 
 // Deregister deletes the node of an instance, and returns when the server has confirmed
-// the deletion. Whatever Deregister returns, the instance does not come back. Deregister
-// returns nil for an instance that this Registrar has not registered.
+// the deletion. Deregister returns nil for an instance that this Registrar has not
+// registered. Whatever Deregister returns, the instance does not come back, except in one
+// case: if the instance is Static or Permanent, and the reply to its create was lost
+// together with the session, a stalled server may still create the node. The error then
+// matches framework.ErrOutcomeUnknown.
 //
 // In an outage, Deregister returns nil when ctx reaches its deadline, because frameworks
 // do not stop their server after an error. The client deletes the node in the background
@@ -110,10 +114,16 @@ func (r *Registrar) Deregister(ctx context.Context, service, id string) error {
 		r.forget(at, k)
 	case errors.Is(over, context.Canceled): //nolint:forbidigo // the caller's context, and not its cause
 		return err
-	case over == nil && framework.IsRefusal(err):
+	case over == nil && (framework.IsRefusal(err) || k.mayComeBack(err)):
 		return err
 	}
 	return nil
+}
+
+// mayComeBack reports whether a server may still create the node after its Shutdown has
+// returned err. The node of a Dynamic instance ends with its session.
+func (k *kept) mayComeBack(err error) bool {
+	return k.registration.kept.Kind != Dynamic && reason.Is(err, framework.ErrOutcomeUnknown)
 }
 
 // errNotBegun is the error of a Register that waits for another Register whose codec
@@ -140,9 +150,10 @@ func (k *kept) hasFailed() bool {
 	return isClosed(k.begun) && (k.registration == nil || k.registration.node.Err() != nil)
 }
 
-// isGone reports whether the registration has ended, or has failed to begin.
+// isGone reports whether the node of an instance that leaves is deleted, or the
+// registration has failed to begin.
 func (k *kept) isGone() bool {
-	return isClosed(k.begun) && (k.registration == nil || isClosed(k.registration.Done()))
+	return isClosed(k.begun) && (k.registration == nil || k.registration.end() == nil)
 }
 
 func isClosed(done <-chan struct{}) bool {
@@ -219,10 +230,15 @@ func (r *Registrar) leave(at place) *kept {
 func (k *kept) leaveLocked() {
 	k.leaves = true
 	if k.registration != nil {
-		ended, cancel := context.WithCancel(context.Background())
-		cancel() // so that Shutdown does not wait
-		_ = k.registration.node.Shutdown(ended)
+		_ = k.registration.end()
 	}
+}
+
+// end is a Shutdown that does not wait. It returns nil if the node is already deleted.
+func (r *Registration) end() error {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	return r.node.Shutdown(ended)
 }
 
 // forget removes an instance whose node is deleted, unless a later instance has its

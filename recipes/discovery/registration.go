@@ -281,9 +281,10 @@ func (r *Registration) Node() *nodes.PersistentNode { return r.node }
 // Shutdown deletes the node, and returns nil when a server has confirmed the deletion.
 // In an outage, Shutdown returns an error when ctx or the connection timeout is over,
 // and the client deletes the node in the background; see "How a call ends a node" in
-// the index of the recipes. The instance does not come back. Shutdown leaves the nodes of
-// other clients alone, with the one exception that the limits of nodes.PersistentNode
-// describe.
+// the index of the recipes. The instance does not come back, unless the error matches
+// framework.ErrOutcomeUnknown; see nodes.PersistentNode.Shutdown. Shutdown leaves the
+// nodes of other clients alone, with the one exception that the limits of
+// nodes.PersistentNode describe.
 //
 // To let clients finish their requests, call Drain first, and wait as long as requests
 // take. Closing the client ends its registrations.

@@ -29,7 +29,7 @@ type keeper struct {
 	watch      *framework.Watch   // of the last read; nil before the first
 	doubt      bool               // a request without a reply may have been applied, or may still be applied
 	mayBeThere bool               // a request may have created the node, or written to it
-	unanswered *payload           // the data of the last request whose reply was lost; or nil
+	unanswered map[uint64][]byte  // the data of lost requests before the first registration, by payload.set
 	deletion   lateRequest        // the last delete whose reply was lost; or zero
 	leaving    int64              // the czxid of the node that the removal has found; or 0
 
@@ -54,9 +54,10 @@ type keeper struct {
 func newKeeper(n, before *PersistentNode) *keeper {
 	k := &keeper{
 		PersistentNode: n, before: before,
-		takeBack:  func() {},
-		repairs:   pauses.Vanished(),
-		surprises: pauses.Vanished(),
+		takeBack:   func() {},
+		unanswered: map[uint64][]byte{},
+		repairs:    pauses.Vanished(),
+		surprises:  pauses.Vanished(),
 	}
 	k.name()
 	about := func() slog.Attr { return k.events.At(cmp.Or(k.node, k.path)).Path() }
@@ -322,7 +323,7 @@ func (k *keeper) settle(czxid int64) {
 	if k.cfg.ttl > 0 && !k.isTouched(czxid) {
 		return
 	}
-	k.settledOnce, k.refusedFor = true, 0
+	k.settledOnce, k.refusedFor, k.unanswered = true, 0, nil
 	k.keeping.Recovered()
 	if _, heldBack := k.wantedNow(); heldBack {
 		k.keeping.Note(k.hungUp.err)
@@ -350,7 +351,14 @@ func (k *keeper) remove(ctx context.Context) error {
 		return nil
 	}
 	if !k.settledOnce && k.cfg.claim == nil { // only the data can show that the node is ours
-		k.cfg.claim = func(data []byte) bool { return k.unanswered != nil && bytes.Equal(data, k.unanswered.data) }
+		k.cfg.claim = func(data []byte) bool {
+			for _, sent := range k.unanswered {
+				if bytes.Equal(data, sent) {
+					return true
+				}
+			}
+			return false
+		}
 	}
 	if err := k.removal.Run(ctx); err == nil || ctx.Err() == nil && !reason.Is(err, framework.ErrClosed) {
 		return err

@@ -104,3 +104,31 @@ func TestShutdownLeavesTheNextNode(t *testing.T) {
 		require.Equal(t, "second", w.dataOf("/a"))
 	})
 }
+
+// The reply to the create is lost, and a Set brings other data. The write of that data is
+// lost, too, before a server carries it out, and the program shuts the node down.
+//
+// Promise: Shutdown deletes a persistent node, whichever of its first requests was applied.
+func TestShutdownKnowsTheDataOfEachLostRequest(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		refuse := zktest.Call(func(zktest.Request) { network.Refuse(true) })
+		created := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/a", Do: zktest.All(refuse, zktest.DropReply())})
+		written := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a", Do: zktest.All(refuse, zktest.DropRequest())})
+		n := start(t, c, "/a", "first", nodes.WithMode(framework.Persistent))
+		<-created.Done()
+		set, shutdown := make(chan error, 1), make(chan error, 1)
+		synctest.Wait()
+		go func() { set <- n.Set(w.Patience(t), []byte("second")) }()
+		synctest.Wait()
+		network.Refuse(false)
+		<-written.Done()
+		synctest.Wait()
+		require.Equal(t, "first", w.dataOf("/a"))
+		go func() { shutdown <- n.Shutdown(w.Patience(t)) }()
+		require.ErrorIs(t, <-set, nodes.ErrClosed)
+		network.Refuse(false)
+		require.NoError(t, <-shutdown)
+		require.Equal(t, "-", w.dataOf("/a"))
+	})
+}

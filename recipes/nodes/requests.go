@@ -184,7 +184,9 @@ func (k *keeper) failed(ctx context.Context, wish payload, stat *zk.Stat, err er
 	}
 	k.mayBeThere, k.doubt, k.clean = true, true, false
 	if reason.Is(err, framework.ErrOutcomeUnknown) {
-		k.unanswered = &wish
+		if !k.settledOnce {
+			k.unanswered[wish.set] = wish.data
+		}
 		if _, answered := framework.ServerCode(err); !answered && stat != nil {
 			k.avoided.note(stat)
 		}
