@@ -242,9 +242,9 @@ func (e *entry) meet(ctx context.Context, ready *framework.Watch) error {
 // isReallyOpen is called after the node "ready" was found, and reports whether the
 // barrier is open for this member. It is open if another member is inside. It is also
 // open if another member has been inside since this member's node was created, because the
-// Leave of that other member waits for this member. Otherwise a crash has left "ready" behind, and
-// isReallyOpen deletes it. Another member may have deleted "ready" already and wait now:
-// its node looks like the node of a member inside, although the barrier is closed.
+// Leave of that other member waits for this member. Otherwise a crash has left "ready"
+// behind, and isReallyOpen deletes it. Another member may have deleted "ready" already and
+// wait now: its node looks like the node of a member inside, although the barrier is closed.
 func (e *entry) isReallyOpen(ctx context.Context, s *framework.Session) (bool, error) {
 	if e.asked == s { // the member's node may exist although the reply to its create was lost
 		if err := e.create(ctx, s); err != nil || e.session != s {

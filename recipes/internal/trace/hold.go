@@ -34,8 +34,9 @@ type Hold struct {
 const over = math.MinInt32 / 2
 
 // StartHold reports the beginning of a hold. The argument held is the context of the
-// first lease, and by is the hold's acquire. StartHold returns the context for the work. The *Hold is nil if the
-// acquire was not traced, and the client has neither a log nor a hook for the end.
+// first lease, and by is the hold's acquire. StartHold returns the context for the work.
+// The *Hold is nil if the acquire was not traced, and the client has neither a log nor a
+// hook for the end.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, by *Acquire) (*Hold, context.Context) {
 	if by == nil {
 		if !event.IsLogged(of.Client) && len(hookHoldEnded.Of(of.Client)) == 0 {
