@@ -148,9 +148,9 @@ func WithTLS(cfg *tls.Config) Option {
 	}
 }
 
-// WithSafetyMargin sets how long before the server can end a session the client gives the
-// session up, as a part of the negotiated timeout. The default is 0.1; the margin must be
-// from 0 to 0.5.
+// WithSafetyMargin sets the safety margin, as a part of the negotiated timeout: the client
+// gives a session up that long before the server can end it, counted from the last
+// answered request. The default is 0.1; the margin must be from 0 to 0.5.
 //
 // The margin allows for clocks that run at different rates, and above all for the time
 // to stop: a holder must finish within the margin after its context has ended.
